@@ -9,7 +9,8 @@
 # ./test.sh --releases instead compiles the slurm-api source against every Slurm release from 20.11 to
 # 26.05 (tests/releases/compile_matrix.py, whose options may follow), and as root runs the releases that
 # Debian has, each in a root of its own (tests/lab/releases/run.py), and installs the packages in clean
-# roots (tests/releases/packages.py).
+# roots (tests/releases/packages.py). The portable bundle takes half an hour to build: tests/releases/portable.py
+# tries one that packaging/portable.sh has made, and is run by hand.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 
@@ -22,7 +23,7 @@ if [ "${1:-}" = --releases ]; then
   python3 -B tests/releases/packages.py || [ $? = 77 ]
   exit
 fi
-packaging/install-packages.sh build page test
+packaging/install-packages.sh build page test portable
 
 ccache=()
 if command -v ccache >/dev/null; then ccache=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi

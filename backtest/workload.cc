@@ -63,6 +63,7 @@ void SimulateLog(JobLog& log, const Snapshot& cluster,
   SimulationOptions options;
   options.samples = 1;
   options.known_run_times = &run_seconds;
+  options.every_interval = true;
   ForecastHistory nothing;
   const auto queue =
       ObserveAndPrepare(std::make_shared<const Snapshot>(std::move(day)), nothing, options);

@@ -135,6 +135,7 @@ std::shared_ptr<const QueueModel> ForkedDay::TruthAt(UnixSeconds now) {
   SimulationOptions options;
   options.samples = 1;
   options.known_run_times = &run_seconds_;
+  options.every_interval = true;
   nothing_ = ForecastHistory();
   return ObserveAndPrepare(std::make_shared<const Snapshot>(std::move(state)), nothing_, options);
 }

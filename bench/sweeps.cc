@@ -3,12 +3,13 @@
 //     cmake --build --preset release --target sweeps
 //     build/release/bin/sweeps CLUSTER.yaml LOG.csv.gz|DAY.workload.csv [MOMENTS [RUNS
 //     [ALTERNATIVES]]]
-//         [--rows]
+//         [--rows] [--courtesy 0…1]
 //
 // Sweeps of RUNS runs of one GPU each are put into a day at random moments. The plan that is made
 // of what is known then is played on with the run times that everybody really had, and its makespan
 // compared with that of all runs on each type alone, and with that of a planner that knows the
-// future: the same one, with the true run times and arrivals.
+// future: the same one, with the true run times and arrivals. What the plan costs others is how
+// much later their jobs start in that truth.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +28,8 @@ namespace gpuadvise::backtest {
 namespace {
 
 constexpr const char* kOneGpu = "gpu4090:1=1,gpul40s:1=0.9,gpu2080:1=2.2,gpu4070:1=1.6";
-constexpr double kLeastShare = 0.2;  // of the hours
+constexpr double kLeastShare = 0.2;          // of the hours
+constexpr double kFollowedSeconds = 86'400;  // in which jobs of others arrive whose delay counts
 
 // Strategies that stand for the alternatives at one moment.
 class Strategies {
@@ -75,11 +77,14 @@ class Strategies {
 struct SweepCase {
   double plan = 0, said_p50 = 0, said_p90 = 0, single = 0, chosen_single = 0, clairvoyant = 0;
   size_t arrays = 0;
+  double others_seconds = 0, others_jobs = 0;
 };
 
-// Seconds until the last of `counts` runs of the strategies ends in truth.
+// Seconds until the last of `counts` runs of the strategies ends in truth. `others`: what they cost
+// others; null: not wanted.
 double PlayedOn(const QueueModel& truth, int64_t priority, const std::vector<Strategy>& strategies,
-                const std::vector<int64_t>& counts, const Submitter& who) {
+                const std::vector<int64_t>& counts, const Submitter& who,
+                CausedDelay* others = nullptr) {
   StartSamples place;
   place.priority = priority;
   std::vector<PlayedArray> arrays;
@@ -90,13 +95,17 @@ double PlayedOn(const QueueModel& truth, int64_t priority, const std::vector<Str
         {strategies[i].request, place, who, ArrayShape{counts[i], 0}, strategies[i].run.p50});
     runs.push_back(strategies[i].run.p50);
   }
-  const auto samples = PlayArrays(truth, arrays);
+  std::vector<int64_t> tasks;
+  for (const PlayedArray& array : arrays) tasks.push_back(array.shape.tasks);
+  const PlayedArrays played(truth, arrays);
+  const auto samples = played.Play(tasks);
   double last = 0;
   for (size_t i = 0; i < arrays.size(); ++i) {
     const TaskStarts& starts = samples.front()[i];
     if (static_cast<int64_t>(starts.size()) < arrays[i].shape.tasks) return 30 * 86'400.0;
     last = std::max(last, static_cast<double>(starts.back()) + runs[i]);
   }
+  if (others != nullptr) *others = played.DelayOf(tasks, kFollowedSeconds).value_or(CausedDelay());
   return last;
 }
 
@@ -107,7 +116,8 @@ std::vector<int64_t> CountsOf(const SweepPlan& plan, size_t strategies) {
 }
 
 std::vector<SweepCase> CasesOf(const LoggedDay& logged, const std::vector<Moment>& moments,
-                               int64_t runs, const std::vector<Alternative>& alternatives) {
+                               int64_t runs, const std::vector<Alternative>& alternatives,
+                               double courtesy) {
   ForkedDay day(logged);
   const GpuCatalogue catalogue;
   const GpuNaming naming(catalogue, {});
@@ -120,7 +130,8 @@ std::vector<SweepCase> CasesOf(const LoggedDay& logged, const std::vector<Moment
     const auto queue = day.QueueAt(moment.time);
     Strategies strategies(*queue, alternatives, moment);
     if (strategies.all.size() < 2) return;
-    const AdviceContext context{queue->snapshot(), *queue, *queue, naming, models};
+    AdviceContext context{queue->snapshot(), *queue, *queue, naming, models};
+    context.courtesy = courtesy;
     const auto plan = PlanSweep(context, who, strategies.all, {runs, 0});
     if (!plan) return;
     const auto truth = day.TruthAt(moment.time);
@@ -129,7 +140,11 @@ std::vector<SweepCase> CasesOf(const LoggedDay& logged, const std::vector<Moment
     const auto play = [&](const std::vector<int64_t>& counts) {
       return PlayedOn(*truth, priority, strategies.all, counts, who);
     };
-    one.plan = play(CountsOf(*plan, strategies.all.size()));
+    CausedDelay others;
+    one.plan = PlayedOn(*truth, priority, strategies.all, CountsOf(*plan, strategies.all.size()),
+                        who, &others);
+    one.others_seconds = others.seconds;
+    one.others_jobs = others.jobs;
     one.said_p50 = plan->makespan.p50;
     one.said_p90 = plan->makespan.p90;
     one.arrays = plan->shares.size();
@@ -158,7 +173,7 @@ std::vector<SweepCase> CasesOf(const LoggedDay& logged, const std::vector<Moment
 }
 
 void Print(const std::vector<SweepCase>& cases, int64_t runs, bool rows) {
-  double plan = 0, single = 0, chosen = 0, best = 0;
+  double plan = 0, single = 0, chosen = 0, best = 0, others = 0, delayed = 0;
   std::vector<double> ratios, to_single;
   int64_t within = 0, inside = 0;
   for (const SweepCase& one : cases) {
@@ -173,6 +188,8 @@ void Print(const std::vector<SweepCase>& cases, int64_t runs, bool rows) {
     single += one.single;
     chosen += one.chosen_single;
     best += one.clairvoyant;
+    others += one.others_seconds;
+    delayed += one.others_jobs;
     ratios.push_back(one.plan / one.clairvoyant);
     to_single.push_back(one.plan / one.single);
     within += one.plan <= 1.15 * one.clairvoyant ? 1 : 0;
@@ -184,12 +201,13 @@ void Print(const std::vector<SweepCase>& cases, int64_t runs, bool rows) {
       "{} sweeps of {} runs: makespan {:.2f} h; best type alone {:.2f} (chosen by the forecast "
       "{:.2f}), knowing the future {:.2f}\n"
       "  over the clairvoyant split {:.2f}, median {:.2f}, within 1.15 {:.0f} %; over the best "
-      "type {:.2f}, median {:.2f}; p90 held {:.0f} %\n",
+      "type {:.2f}, median {:.2f}; p90 held {:.0f} %; {:.1f} jobs of others {:.2f} h later in "
+      "all\n",
       cases.size(), runs, plan / count / 3600, single / count / 3600, chosen / count / 3600,
       best / count / 3600, plan / best, UpperMedian(ratios),
       100 * static_cast<double>(within) / count, plan / single,
       to_single.empty() ? 0 : to_single[to_single.size() / 2],
-      100 * static_cast<double>(inside) / count);
+      100 * static_cast<double>(inside) / count, delayed / count, others / count / 3600);
 }
 
 int Fail(const std::string& message) {
@@ -199,6 +217,12 @@ int Fail(const std::string& message) {
 
 int Run(std::vector<std::string> arguments) {
   const bool rows = std::erase(arguments, "--rows") > 0;
+  double courtesy = 0;
+  const auto option = std::find(arguments.begin(), arguments.end(), "--courtesy");
+  if (option != arguments.end() && option + 1 != arguments.end()) {
+    courtesy = std::stod(option[1]);
+    arguments.erase(option, option + 2);
+  }
   if (arguments.size() < 2) return Fail("CLUSTER.yaml LOG [MOMENTS [RUNS [ALTERNATIVES]]]");
   const auto day = LoadDay(arguments[0], arguments[1]);
   if (!day) return Fail(day.error().message);
@@ -207,7 +231,8 @@ int Run(std::vector<std::string> arguments) {
   const auto alternatives =
       AlternativesOf(arguments.size() > 4 ? arguments[4] : kOneGpu, day->cluster);
   if (alternatives.size() < 2) return Fail("fewer than two alternatives can run on the cluster");
-  Print(CasesOf(*day, MomentsOf(day->log, moments, kLeastShare), runs, alternatives), runs, rows);
+  Print(CasesOf(*day, MomentsOf(day->log, moments, kLeastShare), runs, alternatives, courtesy),
+        runs, rows);
   return 0;
 }
 

@@ -273,7 +273,8 @@ ApiState Daemon::MakeApi() {
           .metrics = &metrics_,
           .history_in_server = !loaded_.settings.history.empty(),
           .accounting_problem = [this] { return WithoutAccounting(accounting_.problem()); },
-          .poll_soon = [this] { asio::post(io_, [this] { collector_.PollSoon(); }); }};
+          .poll_soon = [this] { asio::post(io_, [this] { collector_.PollSoon(); }); },
+          .node_past = &node_past_};
 }
 
 Daemon::~Daemon() {
@@ -373,6 +374,7 @@ bool Daemon::Run() {
   WatchSignals();
   cluster_.SetOnJobsChanged([this](std::vector<PastJob> jobs, const Snapshot& snapshot) {
     experiments_.OnSnapshot(snapshot, clock_.Now());
+    node_past_.See(snapshot);
     metrics_.OnJobsChanged(jobs, snapshot);
     if (jobs.empty()) return;
     experiments_.OnJobsChanged(jobs);

@@ -88,6 +88,7 @@ class Daemon {
   AdviceStore advice_;
   ExperimentLog experiments_;
   UsageBook usage_;
+  NodePast node_past_;
   OutcomeFolder outcomes_;
   UserNames users_;
   EventTeller events_;

@@ -32,6 +32,7 @@ constexpr int kBadSettings = 2;
 
 int Complain(const Error& error, int status) {
   fmt::print(stderr, "gpuadvised: {}\n", error.message);
+  for (const Error& each : error.further) fmt::print(stderr, "gpuadvised: {}\n", each.message);
   return status;
 }
 

@@ -10,6 +10,7 @@
 Needs Python 3 alone: the table is YAML, and its few forms are read here.
 """
 import json
+import keyword
 import pathlib
 import re
 import runpy
@@ -99,6 +100,8 @@ class Table:
             raise ValueError(f"{member.name}: {member.of} is no word, and no struct above")
         if member.prefix is not None and (member.of in WORDS or member.is_list):
             raise ValueError(f"{member.name}: only a struct's members have a prefix")
+        if keyword.iskeyword(member.name):
+            raise ValueError(f"{member.name} is a word of Python's, whose clients could not name it")
         if member.name in (other.name for other in struct.members):
             raise ValueError(f"{member.name} is there twice")
         struct.members.append(member)
@@ -242,11 +245,10 @@ def typescript_type(row):
 
 
 def typescript(contract):
-    text = "// Answers of the API. Made from common/api by packaging/contract.py; not written by hand.\n"
+    text = "// Answers and requests of the API. Made from common/api by packaging/contract.py; not written by hand.\n"
     for struct, rows in contract:
-        if struct.is_request:  # the page writes them by hand
-            continue
         text += f"\nexport interface {struct.shown}{' extends Frame' if struct.is_answer else ''} {{\n"
+        text += "" if rows else "  [key: string]: unknown;\n"
         for row in rows:
             text += f"  /** {row.meaning} */\n" if row.meaning else ""
             text += f"  {row.name}{'?' if row.omitted else ''}: {typescript_type(row)};\n"

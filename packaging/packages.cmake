@@ -25,11 +25,21 @@ set(CPACK_COMPONENTS_ALL client daemon)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
+set(recommended "python3 (>= 3.9)") # of gpuadvise-mcp
+if(GPUADVISE_PORTABLE)
+  # For any Debian and Ubuntu; of another architecture where that was built.
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS OFF)
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64)
+    set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
+  endif()
+else()
+  string(APPEND recommended ", libssl3t64 | libssl3") # loaded when https is first spoken
+endif()
 
 set(CPACK_DEBIAN_CLIENT_PACKAGE_NAME gpuadvise)
-# Of gpuadvise-mcp, and OpenSSL, which is loaded when https is first spoken.
-set(CPACK_DEBIAN_CLIENT_PACKAGE_RECOMMENDS "python3 (>= 3.9), libssl3t64 | libssl3")
+set(CPACK_DEBIAN_CLIENT_PACKAGE_RECOMMENDS ${recommended})
 set(CPACK_DEBIAN_CLIENT_PACKAGE_SUGGESTS "slurm-client, gpuadvise-daemon")
 set(CPACK_COMPONENT_CLIENT_DESCRIPTION "choose where and how to run a training on a Slurm GPU cluster
 gpuadvise ranks the ways to run a training job by queue wait + run time, says

@@ -210,6 +210,7 @@ json MergedStarts(const Answers& answers) {
 json MergedQueue(const Answers& answers) {
   api::Queue merged;
   merged.jobs = AllRows(answers, &api::Queue::jobs);
+  merged.sweeps = AllRows(answers, &api::Queue::sweeps);
   for (const auto& [cluster, queue] : ReadAll<api::Queue>(answers)) merged.total += queue.total;
   return ToJson(merged);
 }

@@ -86,6 +86,12 @@ Result<api::Experiment> JobWatch::AskForJob() {
   if (!answer) return tl::unexpected<Error>(answer.error());
   in_queue_only_ = false;
   std::vector<api::Experiment> jobs = ReadExperiments(*answer);
+  progress_.reset();
+  for (api::SweepProgress& sweep : ReadAnswer<api::Experiments>(*answer).sweeps) {
+    const bool is_array = std::ranges::any_of(
+        sweep.arrays, [&](int64_t array) { return std::to_string(array) == job_id_; });
+    if (is_array) progress_ = std::move(sweep);
+  }
   if (!jobs.empty()) return std::move(jobs.front());
   return AskForQueuedJob({ErrorCode::kNotFound, "no job " + job_id_ + " of yours is known", ""});
 }
@@ -127,7 +133,12 @@ WatchStatus JobWatch::Observe(int64_t now) {
   name_ = job->name;
   WatchStatus status;
   was_in_queue_ = was_in_queue_ || state == "pending" || state == "running";
-  if (state == "pending") {
+  if (progress_) {
+    if (complete_) complete_(*progress_);
+    status = sweep_.Step(*progress_, now);
+    const bool begun = progress_->running + progress_->done + progress_->failed > 0;
+    state_ = status.exit_code ? "ended" : begun ? "running" : "pending";
+  } else if (state == "pending") {
     status = Waiting(*job, now);
   } else if (state == "running") {
     status = Running(*job, now);

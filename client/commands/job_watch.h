@@ -1,4 +1,5 @@
-// Follows one job of the caller from the queue to its end, one check at a time.
+// Follows one job of the caller, or the sweep that an array of that number is of, from the queue to
+// its end, one check at a time.
 //
 // A check asks the daemon. It gives the state in one line, whether a log needs a new line for it,
 // and what is told once: a start that moved, a strategy that is now clearly better, a daemon that
@@ -8,6 +9,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,30 +17,14 @@
 #include <vector>
 
 #include "client/api/daemon_client.h"
+#include "client/commands/sweep_watch.h"
+#include "client/commands/watch_status.h"
 #include "common/api/experiment.h"
 #include "common/api/queue.h"
 #include "common/base/error.h"
 #include "common/runs/outcome.h"
 
 namespace gpuadvise::client {
-
-// An event worth a notification, each once.
-struct WatchNews {
-  std::string event;  // "started", "moved", "better", "hang", "idle", "limit", "ended"
-  std::string text;
-};
-
-struct WatchStatus {
-  std::string state;               // "pending", "running", "ended", "unknown"; "" not known
-  std::string name;                // of the job; "" not known
-  std::string reason;              // why it waits, or how it ended: "ok", "out of memory"
-  std::string line;                // the state now; "" when nothing is known
-  bool changed = false;            // since the last line that was
-  std::vector<std::string> notes;  // each said once
-  std::vector<WatchNews> news;
-  std::vector<std::string> complaints;  // for standard error
-  std::optional<int> exit_code;         // the watch is over
-};
 
 struct WatchCaller {
   uid_t uid = 0;     // whose outcome files are believed
@@ -47,8 +33,13 @@ struct WatchCaller {
 
 class JobWatch {
  public:
-  JobWatch(std::string job_id, WatchCaller caller, Api& api)
-      : job_id_(std::move(job_id)), caller_(std::move(caller)), api_(api) {}
+  // `complete` adds to a sweep's counts what the daemon does not know; nullptr: nothing.
+  JobWatch(std::string job_id, WatchCaller caller, Api& api,
+           std::function<void(api::SweepProgress&)> complete = nullptr)
+      : job_id_(std::move(job_id)),
+        caller_(std::move(caller)),
+        api_(api),
+        complete_(std::move(complete)) {}
 
   WatchStatus Step(int64_t now);
 
@@ -72,8 +63,11 @@ class JobWatch {
   std::vector<Attempt> KnownAttempts(const api::Experiment& job) const;
 
   std::string job_id_;
+  std::optional<api::SweepProgress> progress_;  // of the last look, where it is an array of a sweep
+  SweepWatch sweep_;
   WatchCaller caller_;
   Api& api_;
+  std::function<void(api::SweepProgress&)> complete_;
   std::string state_;  // of the last look
   std::string name_;
   std::string last_line_;  // shown again while the daemon is away

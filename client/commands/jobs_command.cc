@@ -15,6 +15,7 @@
 #include "client/views/experiment_words.h"
 #include "client/views/job_detail.h"
 #include "client/views/jobs_table.h"
+#include "client/views/sweep_view.h"
 #include "common/base/date_time.h"
 
 namespace gpuadvise::client {
@@ -35,6 +36,7 @@ struct JobsCommand {
   bool import = false;
   std::vector<std::string> import_paths;  // empty: the output folders of the caller's own jobs
   bool csv = false;
+  bool array = false;  // a row for each array and task of a sweep
 };
 
 constexpr int64_t kUsualLimit = 1000;  // the API's own
@@ -63,10 +65,12 @@ std::string JobsText(const api::Answer<api::Experiments>& answer, const JobsComm
                : "No jobs yet. Jobs sent with `gpuadvise submit` appear here.\n";
   }
   std::string text;
-  for (const std::string& line : JobsTable(answer.jobs, now, style.width)) {
+  const std::vector<api::Experiment> rows = command.array ? answer.jobs : FoldedJobs(answer);
+  for (const std::string& line : JobsTable(rows, now, style.width)) {
     text += (text.empty() ? Bold(line, style.colour) : line) + "\n";
   }
-  return text + "\n" + Indented(JobsRecord(answer.jobs), 0, style.width);
+  return text + "\n" + ProgressText(answer.sweeps, now, style) +
+         Indented(JobsRecord(answer.jobs), 0, style.width);
 }
 
 int ShowJobs(const JobsCommand& command, Api& api, Console& console) {
@@ -100,8 +104,9 @@ int ShowJob(const JobsCommand& command, Api& api, Console& console) {
     console.Print(JobsCsv(ListOf(*answer, "jobs")));
     return kExitOk;
   }
-  return PrintAnswer<api::Experiments>(answer, console, [&](const auto&, const auto& style) {
-    return JobDetailText(jobs.front(), console.now(), style);
+  return PrintAnswer<api::Experiments>(answer, console, [&](const auto& log, const auto& style) {
+    return JobDetailText(jobs.front(), console.now(), style) +
+           ProgressText(log.sweeps, console.now(), style);
   });
 }
 
@@ -192,6 +197,7 @@ void AddOptions(JobsCommand& command, Options& options) {
           .Value("--import [PATH ...]", command.import_paths,
                  "Import outcome files, or folders with one (default: your jobs' output folders)")
           ->expected(0, 100'000);
+  options.Flag("-r,--array", command.array, "A row for each array and task of a sweep");
   options.Flag("--csv", command.csv, "Every field as CSV");
   options.JsonAndPlace();
   options.Footer(kJobsFooter);

@@ -10,6 +10,7 @@
 #include "client/terminal/display.h"
 #include "client/terminal/text_table.h"
 #include "client/views/cluster_tables.h"
+#include "client/views/sweep_view.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
 #include "common/net/http_call.h"
@@ -34,6 +35,7 @@ struct QueueCommand {
   bool start = false;  // --start: pending ones, with Slurm's estimate
   bool is_long = false;
   std::string format;  // of -O: "jobid,name"
+  bool array = false;  // a row for each array and running task of a sweep
 };
 
 constexpr int64_t kMostRows = 10'000;  // that the API gives at once
@@ -114,9 +116,21 @@ class QueueWish {
     }
     (*answer)["total"] = kept.size();
     (*answer)["jobs"] = std::move(kept);
+    KeepSweepsOf((*answer)["jobs"], answer);
   }
 
  private:
+  // Those of which a job is left.
+  static void KeepSweepsOf(const json& jobs, json* answer) {
+    std::set<int64_t> named;
+    for (const json& job : jobs) named.insert(IntOf(job, "sweep"));
+    json kept = json::array();
+    for (const json& sweep : ListOf(*answer, "sweeps")) {
+      if (named.contains(IntOf(sweep, "job_id"))) kept.push_back(sweep);
+    }
+    if (answer->contains("sweeps")) (*answer)["sweeps"] = std::move(kept);
+  }
+
   bool Takes(const api::QueueJob& job) const {
     if (!users_.empty() && !IsOneOf(job.user.value_or(""), users_)) return false;
     if (!states_.empty() && !IsOneOf(job.state, states_)) return false;
@@ -138,18 +152,21 @@ class QueueWish {
 };
 
 std::string QueueText(const api::Answer<api::Queue>& answer, std::vector<QueueColumn> columns,
-                      bool all_columns, TerminalStyle style) {
+                      bool all_columns, bool folds, int64_t now, TerminalStyle style) {
   const std::string head = fmt::format("{} · {} · starts: p50 (p90)", Plural(answer.total, "job"),
                                        ClusterAndAge(answer.frame));
   std::string text = Clipped(head, style.width) + "\n";
-  AddClusterColumn(answer.jobs, columns);
+  const std::vector<api::QueueJob> rows = folds ? FoldedQueue(answer) : answer.jobs;
+  AddClusterColumn(rows, columns);
   if (all_columns) style.width = kAllColumns;  // as squeue does: the terminal breaks the lines
   const size_t least = all_columns ? columns.size() : kLeastColumns;
-  if (!answer.jobs.empty()) text += "\n" + AnswerTable(answer.jobs, columns, least, style);
+  if (!rows.empty()) text += "\n" + AnswerTable(rows, columns, least, style);
   const auto shown = static_cast<int64_t>(answer.jobs.size());
   if (shown < answer.total) {
     text += fmt::format("and {} more; narrow with -p or -u\n", answer.total - shown);
   }
+  const std::string sweeps = ProgressText(answer.sweeps, now, style);
+  if (!sweeps.empty()) text += "\n" + sweeps;
   return text + DoubtText(answer.frame, style);
 }
 
@@ -165,7 +182,7 @@ int Run(QueueCommand& command, const CommandContext& context) {
   if (answer) wish->ChooseFrom(&*answer);
   const bool all_columns = command.is_long || !command.format.empty();
   return PrintAnswer<api::Queue>(answer, console, [&](const auto& queue, const auto& style) {
-    return QueueText(queue, *columns, all_columns, style);
+    return QueueText(queue, *columns, all_columns, !command.array, console.now(), style);
   });
 }
 
@@ -177,6 +194,7 @@ void AddOptions(QueueCommand& command, Options& options) {
   options.Value("-t,--states,--state STATE,...", command.state,
                 "Only in these states: pending, running, PD, R … (all: every state)");
   options.Flag("--start", command.start, "Only pending jobs, with Slurm's own estimate");
+  options.Flag("-r,--array", command.array, "A row for each array and running task of a sweep");
   options.Flag("-l,--long", command.is_long, "All columns, whatever the width");
   options.Value("-O,--Format NAME,...", command.format, "These columns: names as in squeue -O");
   options.Clusters();

@@ -102,7 +102,7 @@ class NoDaemon : public Api {
 Result<Batch> BatchHere(const std::string& file, const std::string& section, GpuSampler* sampler,
                         int64_t nodes, int64_t now) {
   if (sampler == nullptr) {
-    return Fail(ErrorCode::kNotFound, "NVIDIA's libnvidia-ml.so.1 cannot be used here");
+    return Fail(ErrorCode::kNotFound, kNoNvml);
   }
   NoDaemon nobody;
   const Result<TrainingQuestion> question =

@@ -20,11 +20,14 @@ Result<int64_t> JobIdFrom(const std::string& printed) {
 }
 
 void TellDaemon(Api& api, const Choice& choice, int64_t job_id, const std::string& outcome_folder,
-                Console& console) {
+                const SweepPart& sweep, Console& console) {
   const std::string& advice = choice.advice.advice_id;
   const api::Strategy& strategy = choice.strategy;
   json became = {{"job_id", job_id}, {"rank", strategy.cluster_rank.value_or(strategy.rank)}};
   if (!outcome_folder.empty()) became["output_dir"] = outcome_folder;
+  if (sweep.job_id != 0) {
+    became["sweep"] = {{"job_id", sweep.job_id}, {"runs", sweep.runs}, {"moved", sweep.moved}};
+  }
   const Result<json> told = api.Post("/v1/advice/" + advice + "/submitted", became);
   if (!told) {
     console.Complain("gpuadvise: the job was submitted, but gpuadvised could not be informed: " +

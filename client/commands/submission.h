@@ -8,6 +8,7 @@
 #include "client/sbatch/job_choice.h"
 #include "client/terminal/console.h"
 #include "common/base/error.h"
+#include "common/runs/experiment.h"
 
 namespace gpuadvise::client {
 
@@ -15,8 +16,8 @@ namespace gpuadvise::client {
 Result<int64_t> JobIdFrom(const std::string& printed);
 
 // The daemon looks at the queue soon and knows the job's advice. Not being able to say so spoils
-// nothing. `outcome_folder`: where the job leaves its outcome; "" unknown.
+// nothing. `outcome_folder`: where the job leaves its outcome; "" unknown. `sweep`: of an array.
 void TellDaemon(Api& api, const Choice& choice, int64_t job_id, const std::string& outcome_folder,
-                Console& console);
+                const SweepPart& sweep, Console& console);
 
 }  // namespace gpuadvise::client

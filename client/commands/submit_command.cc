@@ -283,15 +283,20 @@ SweepRecord RecordOf(const SubmitCommand& command, const TrainFile& file) {
   return record;
 }
 
-int Submit(const std::vector<CheckedJob>& jobs, std::optional<SweepFolder>& folder, bool is_array,
-           Api& api, JobRunner& runner, Console& console) {
+// `array`: of the whole sweep; "": one job.
+int Submit(const std::vector<CheckedJob>& jobs, std::optional<SweepFolder>& folder,
+           const std::string& array, Api& api, JobRunner& runner, Console& console) {
   const Result<std::vector<int64_t>> ids = SubmitAll(jobs, folder, runner);
   if (!ids) return Report(ids.error(), console);
+  SweepPart sweep;
+  if (const Result<ArrayTasks> all = ParseArrayTasks(array); all && !array.empty()) {
+    sweep = {ids->front(), static_cast<int64_t>(all->numbers.size()), 0};
+  }
   for (size_t i = 0; i < jobs.size(); ++i) {
-    TellDaemon(api, jobs[i].choice, (*ids)[i], jobs[i].checks.outcome_folder, console);
+    TellDaemon(api, jobs[i].choice, (*ids)[i], jobs[i].checks.outcome_folder, sweep, console);
   }
   if (console.style().json) {
-    json document = SubmissionJson(jobs, *ids, is_array);
+    json document = SubmissionJson(jobs, *ids, !array.empty());
     if (folder) document["sweep_dir"] = folder->path();
     PrintJson(document, console);
     return kExitOk;
@@ -308,8 +313,10 @@ int Submit(const std::vector<CheckedJob>& jobs, std::optional<SweepFolder>& fold
       console.Print(WhereToLook(choice, (*ids)[i]));
     }
   }
-  const std::optional<api::Sweep>& sweep = jobs.front().choice.advice.sweep;
-  if (jobs.size() > 1 && sweep) console.Print(SweepSentence(*sweep, console.now()) + "\n");
+  const std::optional<api::Sweep>& plan = jobs.front().choice.advice.sweep;
+  if (jobs.size() > 1 && plan) console.Print(SweepSentence(*plan, console.now()) + "\n");
+  if (jobs.size() > 1)
+    console.Print(fmt::format("Follow them: gpuadvise watch {}\n", ids->front()));
   if (folder) {
     console.Print(
         fmt::format("How far it is: gpuadvise sweep {}; with --keep its runs move to "
@@ -374,7 +381,8 @@ int CheckAndSubmit(const SubmitCommand& command, const TrainFile& file, const Ch
     jobs.push_back({choice, CheckJob(spec, choice, submission.site, runner, console.now())});
   }
   if (command.dry_run) return ShowDryRun(command, spec, choices, jobs, console);
-  const bool is_array = !ArrayAsked(spec, command.question.fixed).empty();
+  const std::string array = ArrayAsked(spec, command.question.fixed);
+  const bool is_array = !array.empty();
   if (!MayGoOn(command, ChecksOf(jobs), console)) {
     if (console.style().json) {
       json document = SubmissionJson(jobs, {}, is_array);
@@ -396,7 +404,7 @@ int CheckAndSubmit(const SubmitCommand& command, const TrainFile& file, const Ch
       return Report(locked.error(), console);
     }
   }
-  return Submit(jobs, folder, is_array, api, submission.runner, console);
+  return Submit(jobs, folder, array, api, submission.runner, console);
 }
 
 // Whether it has more than one task.

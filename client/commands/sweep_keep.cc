@@ -55,6 +55,11 @@ int64_t ThrottleOf(const SweepRecord& record) {
   return all ? all->throttle : 0;
 }
 
+int64_t RunCount(const SweepRecord& record) {
+  const Result<ArrayTasks> all = ParseArrayTasks(record.array);
+  return all ? static_cast<int64_t>(all->numbers.size()) : 0;
+}
+
 // A request for where `tasks` would go; those of `runs` that wait are among them.
 Result<json> RequestFor(const SweepRecord& record, const std::vector<SweepRun>& runs,
                         const std::vector<int64_t>& tasks, int64_t now) {
@@ -224,10 +229,12 @@ class Keeper {
     return out && IsSettled(run) && !IsGivenUp(run);
   }
 
-  // Removes what the last beginning left.
+  // Removes what the last beginning left. Of a run that has not begun nothing is removed: a job
+  // that nobody knows of, because its submitter was killed, may just have taken it.
   bool LetBegin(const SweepRun& run) {
     if (folder_.StatusOf(run.run) == 0) return false;  // seen late
     if (run.state == RunState::kFailed) failed_.insert(run.run);
+    if (!run.taken) return true;
     const Result<void> done = folder_.Forget(run.run);
     if (!done) Complain(done.error().message);
     return done.has_value();
@@ -280,13 +287,19 @@ class Keeper {
                        ClockTime(now + advice.sweep->as_it_waits->p50_seconds, now),
                        ClockTime(now + advice.sweep->makespan.p50_seconds, now)));
     }
-    std::set<int64_t> free(unplaced.begin(), unplaced.end());
     for (const auto& [array, cancelled] : moves.cancel) {
-      for (const int64_t task : CancelWaiting(array, cancelled)) free.insert(task);
+      record_.moving.insert(cancelled.begin(), cancelled.end());
     }
+    if (const Result<void> saved = folder_.Save(); !saved) return Complain(saved.error().message);
+    std::set<int64_t> free(unplaced.begin(), unplaced.end());
+    std::set<int64_t> moved;
+    for (const auto& [array, cancelled] : moves.cancel) {
+      for (const int64_t task : CancelWaiting(array, cancelled)) moved.insert(task);
+    }
+    free.insert(moved.begin(), moved.end());
     for (NewArray& array : moves.submit) {
       std::erase_if(array.tasks, [&](int64_t task) { return !free.contains(task); });
-      if (!array.tasks.empty()) SubmitArray(array, room, *answer);
+      if (!array.tasks.empty()) SubmitArray(array, moved, room, *answer);
     }
   }
 
@@ -315,12 +328,14 @@ class Keeper {
     for (const SweepRun& run : left) {
       const bool out = run.state == RunState::kLost || run.state == RunState::kFailed;
       if (!out || folder_.StatusOf(run.run) == 0) continue;
-      if (folder_.Forget(run.run)) gone.push_back(run.run);
+      if (!run.taken || folder_.Forget(run.run)) gone.push_back(run.run);
     }
     return gone;
   }
 
-  void SubmitArray(const NewArray& array, int64_t throttle, const json& answer) {
+  // `moved`: runs that waited in another array.
+  void SubmitArray(const NewArray& array, const std::set<int64_t>& moved, int64_t throttle,
+                   const json& answer) {
     ChoiceRequest request{array.rank, record_.fixed, record_.passed_on};
     request.fixed.Set("array", ArrayTasks{array.tasks, 0}.Slice(0, array.tasks.size(), throttle));
     request.of_array = record_.array;
@@ -340,11 +355,20 @@ class Keeper {
     if (!id) return Complain(id.error().message);
     AddJob(*choice, *id, record_);
     for (const int64_t task : array.tasks) {
-      ++(failed_.erase(task) > 0 ? record_.retries : record_.placed)[task];
+      // A run that was cancelled to be moved is not lost, also where its mover was killed.
+      const bool was_moving = record_.moving.erase(task) > 0;
+      if (failed_.erase(task) > 0) {
+        ++record_.retries[task];
+      } else if (!was_moving) {
+        ++record_.placed[task];
+      }
       looks_.erase(task);
     }
     if (const Result<void> saved = folder_.Save(); !saved) Complain(saved.error().message);
-    TellDaemon(context_.api, *choice, *id, "", context_.console);
+    const auto count =
+        std::ranges::count_if(array.tasks, [&](int64_t task) { return moved.contains(task); });
+    TellDaemon(context_.api, *choice, *id, "", {record_.jobs.front().id, RunCount(record_), count},
+               context_.console);
     Tell(fmt::format("submitted job {}: {} {} on {}", *id, array.tasks.size() == 1 ? "run" : "runs",
                      TasksText(array.tasks), StrategyName(choice->strategy)));
   }

@@ -1,15 +1,20 @@
-// `gpuadvise watch JOBID`: looks at intervals until the job has ended.
+// `gpuadvise watch JOBID|DIR`: looks at intervals until the job, or the sweep, has ended.
 //
 // Ctrl-C ends it as it ends any process: nothing is kept that would have to be put in order.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "client/api/exit_code.h"
 #include "client/commands/job_watch.h"
+#include "client/commands/report.h"
 #include "client/commands/shared_options.h"
+#include "client/sweep/sweep_folder.h"
+#include "client/sweep/sweep_runs.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
 #include "common/process/run_program.h"
@@ -20,7 +25,8 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kWatchFooter =
-    "\nExits with 0 if the job succeeded, 1 if it failed; with --once 0 while it waits or runs.\n";
+    "\nOf a sweep it tells how many runs have ended.\nExits with 0 if the job succeeded, 1 if it "
+    "failed; with --once 0 while it waits or runs.\n";
 
 struct WatchCommand {
   std::string job_id;
@@ -132,7 +138,23 @@ void PrintStatus(const WatchStatus& status, Console& console) {
 // waits or runs.
 int Run(WatchCommand& command, const CommandContext& context) {
   Console& console = context.console;
-  JobWatch watch(command.job_id, {::geteuid(), context.user_name()}, context.api);
+  std::function<void(api::SweepProgress&)> complete;
+  if (!CheckJobId(command.job_id).empty()) {
+    const Result<SweepFolder> folder = SweepFolder::Open(command.job_id);
+    if (!folder) return Report(folder.error(), console);
+    complete = [path = folder->path()](api::SweepProgress& progress) {
+      const Result<SweepFolder> now = SweepFolder::Open(path);
+      const auto taken = now ? now->Taken() : tl::unexpected<Error>(now.error());
+      if (taken) CountEnded(*taken, progress);
+    };
+    if (folder->record().jobs.empty()) {
+      return Report({ErrorCode::kNotFound, "of " + folder->path() + " nothing was submitted", ""},
+                    console);
+    }
+    command.job_id = std::to_string(folder->record().jobs.front().id);
+  }
+  JobWatch watch(command.job_id, {::geteuid(), context.user_name()}, context.api,
+                 std::move(complete));
   WatchScreen screen(console.OutputIsTerminal(), console);
   EventCommand exec(command, context.exec_limit);
   while (true) {
@@ -156,8 +178,13 @@ int Run(WatchCommand& command, const CommandContext& context) {
   }
 }
 
+std::string CheckJobOrSweep(const std::string& word) {
+  if (CheckJobId(word).empty() || SweepFolder::IsOne(word)) return "";
+  return "'" + word + "' is neither a job id nor the folder of a sweep (submit --sweep-dir)";
+}
+
 void AddOptions(WatchCommand& command, Options& options) {
-  AddJobId(options, command.job_id);
+  options.Required("JOBID", command.job_id, "Job id, or the folder of a sweep", CheckJobOrSweep);
   options.Number("--interval SECONDS", command.interval_seconds, 5, 86'400,
                  "Seconds between checks (default 30, at least 5)");
   options.Flag("--once", command.once, "Check once");

@@ -29,8 +29,17 @@ class GpuSampler {
   virtual std::vector<std::string> Names() = 0;
 };
 
+// Why there is none, for people.
+#ifdef GPUADVISE_STATIC
+inline constexpr const char* kNoNvml =
+    "the portable gpuadvise cannot load NVIDIA's library; install gpuadvise's packages on the GPU "
+    "nodes";
+#else
+inline constexpr const char* kNoNvml = "NVIDIA's libnvidia-ml.so.1 cannot be used here";
+#endif
+
 // `library`: a file name or a path; `visible`: the value of CUDA_VISIBLE_DEVICES ("": all).
-// nullptr: the library is missing or fails to initialise.
+// nullptr: the library is missing or fails to initialise, or this program is static.
 std::unique_ptr<GpuSampler> LoadNvml(const std::string& library, const std::string& visible);
 
 }  // namespace gpuadvise::client

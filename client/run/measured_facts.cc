@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "client/run/gpu_sampler.h"
 #include "common/base/words.h"
 
 namespace gpuadvise::client {
@@ -92,7 +93,7 @@ ProbeFindings FindingsOf(const std::vector<Attempt>& attempts, const GpuModel* g
                                      .effective_batch_size = *most.micro_batch};
   }
   if (PeakOf(most) == 0) {
-    findings.notes.emplace_back("no memory line: NVIDIA's libnvidia-ml.so.1 cannot be loaded");
+    findings.notes.emplace_back(std::string("no memory line: ") + kNoNvml);
   } else if (*least.micro_batch == *most.micro_batch) {
     findings.notes.emplace_back("no memory line: two micro-batches that fit are needed");
   } else if (const MemoryLine line = LineThrough(least, most); Grows(line, PeakOf(most))) {

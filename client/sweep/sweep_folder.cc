@@ -56,6 +56,7 @@ json JsonOf(const SweepRecord& record) {
           {"jobs", jobs},
           {"retries", by_run(record.retries)},
           {"placed", by_run(record.placed)},
+          {"moving", record.moving},
           {"environment", record.environment},
           {"spec", record.spec}};
 }
@@ -83,6 +84,7 @@ SweepRecord RecordOf(const json& document) {
   };
   by_run("retries", record.retries);
   by_run("placed", record.placed);
+  record.moving = document.value("moving", std::set<int64_t>());
   record.environment = document.at("environment");
   return record;
 }
@@ -188,11 +190,8 @@ Result<std::map<int64_t, TakenRun>> SweepFolder::Taken() const {
   const auto taken = LinksIn(path_ + "/taken");
   if (!taken) return tl::unexpected<Error>(taken.error());
   std::map<int64_t, TakenRun> runs;
-  for (const auto& [run, job] : *taken) {
-    const auto end = ended->find(run);
-    runs[run] = {job, end == ended->end() ? std::nullopt
-                                          : std::optional<int>(static_cast<int>(end->second))};
-  }
+  for (const auto& [run, job] : *taken) runs[run].job = job;
+  for (const auto& [run, status] : *ended) runs[run].status = static_cast<int>(status);
   return runs;
 }
 

@@ -11,6 +11,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,8 @@ struct SweepRecord {
   std::string objective;               // "": the file's
   std::vector<SweepJob> jobs;
   std::map<int64_t, int64_t> retries;              // of failed runs, by run
-  std::map<int64_t, int64_t> placed;               // of lost runs, by run
+  std::map<int64_t, int64_t> placed;               // submissions of lost runs, by run
+  std::set<int64_t> moving;                        // cancelled to be moved, not yet submitted
   std::map<std::string, std::string> environment;  // in which it was submitted: PATH and its like
 };
 
@@ -49,7 +51,7 @@ std::map<std::string, std::string> ProgramVariables();
 
 // Of a run that has begun.
 struct TakenRun {
-  int64_t job = 0;            // job id of the array's task
+  int64_t job = 0;            // job id of the array's task; 0: not known
   std::optional<int> status;  // exit status; nullopt: not ended, or ended without a word
 };
 

@@ -65,6 +65,21 @@ std::vector<SweepRun> RunsOf(const SweepRecord& record, const std::vector<Queued
   return runs;
 }
 
+void CountEnded(const std::map<int64_t, TakenRun>& taken, api::SweepProgress& progress) {
+  int64_t done = 0, failed = 0;
+  for (const auto& [run, one] : taken) {
+    if (one.status) ++(*one.status == 0 ? done : failed);
+  }
+  int64_t& left = progress.unknown;
+  const auto add = [&](int64_t known, int64_t& count) {
+    const int64_t more = std::clamp<int64_t>(known - count, 0, left);
+    count += more;
+    left -= more;
+  };
+  add(done, progress.done);
+  add(failed, progress.failed);
+}
+
 int64_t CountRuns(const std::vector<SweepRun>& runs, RunState state) {
   return std::count_if(runs.begin(), runs.end(),
                        [&](const SweepRun& run) { return run.state == state; });

@@ -9,6 +9,7 @@
 
 #include "client/records/slurm_query.h"
 #include "client/sweep/sweep_folder.h"
+#include "common/api/sweep.h"
 
 namespace gpuadvise::client {
 
@@ -44,6 +45,9 @@ struct SweepRun {
 // is then done, and not lost.
 std::vector<SweepRun> RunsOf(const SweepRecord& record, const std::vector<QueuedTask>& queued,
                              const std::map<int64_t, TakenRun>& taken);
+
+// Counts as done and failed what accounting does not know of `progress` and `taken` does.
+void CountEnded(const std::map<int64_t, TakenRun>& taken, api::SweepProgress& progress);
 
 // How many are in `state`.
 int64_t CountRuns(const std::vector<SweepRun>& runs, RunState state);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/advise/strategy_tips.h"
+#include "common/base/words.h"
 #include "common/plan/ways_to_fit.h"
 #include "common/slurm/access.h"
 
@@ -220,6 +221,13 @@ void PlanArray(const AdviceRequest& request, const AdviceContext& context, const
   if (members > 1 || !request.waiting.empty()) {
     advice.sweep = PlanSweep(context, caller, advice.strategies, {members, request.array->throttle},
                              WaitingOn(request, advice.strategies));
+    const double start = StartUpSeconds(request.spec);
+    if (members > 1 && IsStartKnown(request.spec) && 2 * start > first.run.p50) {
+      advice.tips.push_back(fmt::format(
+          "starting takes {} of the {} of a run: a command that makes several runs after one start "
+          "needs fewer GPU-hours",
+          DurationInWords(start), DurationInWords(first.run.p50)));
+    }
     if (!advice.sweep) {
       advice.tips.push_back(
           "runs that take several jobs each are not planned as a whole: this is the advice for "

@@ -20,6 +20,7 @@ constexpr size_t kMostShapes = 3;      // of a lane
 constexpr int64_t kManyMembers = 200;  // then one shape a lane is played
 constexpr int kMostMoves = 6;
 constexpr double kWorthMoving = 0.005;  // of the makespan
+constexpr double kFollowed = 2;         // makespans in which jobs of others arrive that are counted
 constexpr double kAtOnce = 1;  // seconds within which one member takes the place of another
 constexpr uint64_t kRunOfSweep = 0x5377;  // random number of a sweep's run times
 
@@ -87,8 +88,12 @@ class SweepPlanner {
       counts[single_] = size_.members;
       lanes_[single_].throttle = size_.throttle;
       played = Widened(on_single_, single_);
+      PutIn(lanes_);
     }
-    return Describe(counts, played);
+    followed_ = kFollowed * SpreadOfAll(Makespans(played)).p50;
+    std::optional<CausedDelay> delay = DelayBy(counts);
+    if (context_.courtesy > 0 && size_.throttle <= 0 && delay) Yield(counts, played, *delay);
+    return Describe(counts, played, delay);
   }
 
  private:
@@ -291,6 +296,49 @@ class SweepPlanner {
     }
   }
 
+  // What the members cost others.
+  std::optional<CausedDelay> DelayBy(const std::vector<int64_t>& counts) const {
+    if (!context_.HasRoomForExtras()) return {};
+    std::vector<int64_t> tasks(in_queue_.size(), 0);
+    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+      if (counts[lane] > 0) tasks[PlaceInQueue(lanes_[lane])] += counts[lane];
+    }
+    return plays_->DelayOf(tasks, followed_);
+  }
+
+  // Moves members, half of a lane's or all, while the end and what others lose by it are together
+  // less. An hour of a job of others counts, by the courtesy, as an hour of one of the runs.
+  void Yield(std::vector<int64_t>& counts, Played& played, CausedDelay& delay) const {
+    const double weight = context_.courtesy / static_cast<double>(size_.members);
+    const auto cost = [&](const Played& of, const CausedDelay& others) {
+      return RankedEndOf(of) + weight * others.seconds;
+    };
+    double least = cost(played, delay);
+    for (bool better = true; better;) {
+      better = false;
+      const std::vector<int64_t> now = counts;
+      for (size_t from = 0; from < lanes_.size(); ++from) {
+        for (size_t to = 0; to < lanes_.size(); ++to) {
+          if (from == to || now[from] == 0 || !IsOpen(to)) continue;
+          for (const int64_t moved : {now[from], now[from] / 2}) {
+            if (moved == 0 || !context_.HasRoomForExtras()) continue;
+            std::vector<int64_t> other = now;
+            other[from] -= moved;
+            other[to] += moved;
+            Played with = Play(other);
+            const auto others = DelayBy(other);
+            if (!others || cost(with, *others) >= (1 - kWorthMoving) * least) continue;
+            least = cost(with, *others);
+            counts = std::move(other);
+            played = std::move(with);
+            delay = *others;
+            better = true;
+          }
+        }
+      }
+    }
+  }
+
   // All lanes, of which some have no members. `priorities`: by lane, 0 and none: a new job's.
   Played Play(const std::vector<int64_t>& counts,
               const std::vector<int64_t>& priorities = {}) const {
@@ -343,6 +391,14 @@ class SweepPlanner {
     return arrays;
   }
 
+  // Of the lane's array in plays_.
+  size_t PlaceInQueue(const Lane& lane) const {
+    const auto same = std::find_if(in_queue_.begin(), in_queue_.end(), [&](const Lane& each) {
+      return each.strategy == lane.strategy;
+    });
+    return static_cast<size_t>(same - in_queue_.begin());
+  }
+
   // Starts of `tasks` of each of `lanes`; without priorities by what is in the queue already.
   ArrayPlay StartsOf(const std::vector<Lane>& lanes, const std::vector<int64_t>& tasks,
                      const std::vector<int64_t>& priorities) const {
@@ -352,10 +408,7 @@ class SweepPlanner {
     std::vector<int64_t> counts(in_queue_.size(), 0);
     std::vector<size_t> places;
     for (size_t i = 0; i < lanes.size(); ++i) {
-      const auto place = std::find_if(in_queue_.begin(), in_queue_.end(), [&](const Lane& lane) {
-        return lane.strategy == lanes[i].strategy;
-      });
-      places.push_back(static_cast<size_t>(place - in_queue_.begin()));
+      places.push_back(PlaceInQueue(lanes[i]));
       counts[places.back()] = tasks[i];
     }
     ArrayPlay all = plays_->Play(counts);
@@ -505,8 +558,10 @@ class SweepPlanner {
     return SpreadOfAll(Makespans(Play(counts, priorities)));
   }
 
-  SweepPlan Describe(const std::vector<int64_t>& counts, const Played& played) const {
+  SweepPlan Describe(const std::vector<int64_t>& counts, const Played& played,
+                     const std::optional<CausedDelay>& delay) const {
     SweepPlan plan;
+    plan.delay = delay;
     plan.makespan = SpreadOfAll(Makespans(played));
     plan.half_done = HalfDone(played);
     plan.as_it_waits = AsItWaits();
@@ -545,6 +600,7 @@ class SweepPlanner {
   std::vector<Lane> in_queue_;               // the arrays of plays_
   std::unique_ptr<PlayedArrays> plays_;
   std::vector<Played> alone_;  // by lane, all members in it
+  double followed_ = 0;        // seconds; the same for all splits
   size_t single_ = 0;          // the lane that ends first with all members
   Played on_single_;           // and those
 };

@@ -7,7 +7,8 @@
 // so that the last end is earliest over all samples. Lanes that share a user's limits delay each
 // other; therefore the split is simulated as it would be submitted, as one array a lane, and
 // members move from the lane that ends last to the one that ends first while that helps. All runs
-// on the best single lane are compared in the same futures.
+// on the best single lane are compared in the same futures. Where the site's courtesy weighs what
+// others lose by it, members move on while the sum is lower.
 //
 // Limits. Fair share does not change over time. Of a lane's counts of GPUs three are tried, with
 // all members; one if there are many. The more members, the fewer samples (array_starts.h): for a
@@ -54,6 +55,7 @@ struct SweepPlan {
   size_t single = 0;  // the strategy that would be done first with all members
   Spread single_makespan;
   bool later_than_played = false;     // some members start beyond the simulated time
+  std::optional<CausedDelay> delay;   // of others' jobs; nullopt: not told (DelayOf())
   std::optional<Spread> as_it_waits;  // the makespan of the waiting shares, where they are known
 };
 

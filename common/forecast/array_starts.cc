@@ -1,6 +1,7 @@
 #include "common/forecast/array_starts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -95,6 +96,7 @@ Result<ArrayStarts> StartOfArray(const QueueModel& queue, const JobRequest& requ
 PlayedArrays::PlayedArrays(const QueueModel& queue, const std::vector<PlayedArray>& arrays,
                            size_t most_samples) {
   auto snapshot = std::make_shared<Snapshot>(queue.snapshot());
+  tells_delays_ = !queue.by_time_limit() && queue.played() == nullptr;
   first_id_ = LastId(*snapshot) + 1;
   if (const auto* known = queue.options().known_run_times) run_times_ = *known;
   for (size_t i = 0; i < arrays.size(); ++i) {
@@ -120,6 +122,13 @@ ArrayPlay PlayedArrays::Play(const std::vector<int64_t>& tasks) const {
     for (TaskStarts& each : starts) std::sort(each.begin(), each.end());
   }
   return play;
+}
+
+std::optional<CausedDelay> PlayedArrays::DelayOf(const std::vector<int64_t>& tasks,
+                                                 double seconds) const {
+  if (!tells_delays_) return {};
+  return SimulateArraysDelay(*queue_, {first_id_, tasks}, std::llround(seconds),
+                             std::min(samples_, kDelaySamples));
 }
 
 ArrayPlay PlayArrays(const QueueModel& queue, const std::vector<PlayedArray>& arrays,

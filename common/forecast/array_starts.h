@@ -61,9 +61,15 @@ class PlayedArrays {
   // Of array i its first `tasks[i]` tasks, at most PlayedArray::shape's.
   ArrayPlay Play(const std::vector<int64_t>& tasks) const;
 
+  // What those tasks cost jobs of others that wait now or arrive within `seconds`
+  // (SimulateArraysDelay()); nullopt: not told, as in DelayOf(). REQUIRES: all arrays are one
+  // user's.
+  std::optional<CausedDelay> DelayOf(const std::vector<int64_t>& tasks, double seconds) const;
+
  private:
   int64_t first_id_ = 0;
   int samples_ = 1;
+  bool tells_delays_ = false;
   std::unordered_map<int64_t, double> run_times_;
   std::unique_ptr<QueueModel> queue_;
 };

@@ -273,12 +273,11 @@ Result<SimulatedSubmission> SimulateStart(const QueueModel& queue, const JobRequ
 std::optional<CausedDelay> DelayOf(const QueueModel& queue, const JobRequest& request,
                                    const Submitter& submitter, double run_seconds,
                                    size_t most_samples) {
-  constexpr size_t kSamples = 4;  // both halves of each see the same future, so few are enough
   if (queue.by_time_limit() || queue.played() != nullptr) return {};
   const auto job = MakePendingJob(queue, request, submitter);
   if (!job) return {};
-  const auto samples =
-      std::min({kSamples, most_samples, static_cast<size_t>(queue.options().samples)});
+  const auto samples = std::min({static_cast<size_t>(kDelaySamples), most_samples,
+                                 static_cast<size_t>(queue.options().samples)});
   return SimulateDelay(queue, *job, run_seconds, static_cast<int>(samples));
 }
 

@@ -95,6 +95,9 @@ const ForecastHistory* PastBehind(const QueueModel& queue);
 Result<StartSamples> StartOf(const QueueModel& queue, const JobRequest& request,
                              const Submitter& submitter, size_t most_samples = kAllSamples);
 
+// Samples of a delay: both halves of each see the same future, so few are enough.
+inline constexpr int kDelaySamples = 4;
+
 // What `request`, running for `run_seconds`, costs the jobs of others (SimulateDelay()); nullopt
 // where it cannot be told: every job runs to its limit, the queue is so long that it is simulated
 // once for all questions, or the request cannot run.

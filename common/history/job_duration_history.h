@@ -61,8 +61,9 @@ class RunTimeHistory {
   int64_t jobs() const { return jobs_; }
 
  private:
-  static constexpr size_t kLevels = 8;
-  static constexpr size_t kGeneralLevel = 6;  // this and higher levels cover all users
+  static constexpr size_t kLevels = 9;
+  static constexpr size_t kGeneralLevel = 7;  // this and higher levels cover all users
+  static constexpr size_t kLastUserLevel = 5;
   static constexpr size_t kEvidenceBuckets = 7;
 
   struct Seen {

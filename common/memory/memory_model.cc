@@ -398,13 +398,13 @@ MemoryParts PeakOfStage(const ModelShape& model, const TrainingSetup& setup, Sta
   start.weights += standing.copies;
   start.gradients += waiting;
   start.activations = passing.layers.kept;
-  // Logits are freed before the last layer is processed: the larger one counts.
-  const double freed = passing.loss.freed;
-  const bool scores = passing.loss.in_use + freed > passing.layers.at_work;
-  start.logits = scores ? passing.loss.in_use : 0;
-  start.workspace += scores ? 0 : passing.layers.at_work;
-  start.framework +=
-      (scores ? freed : 0) + FragmentationBytes(start, standing.copies, setup, constants);
+  // Logits are freed before the last layer is processed.
+  MemoryParts loss = start;
+  loss.logits = passing.loss.in_use;
+  loss.framework +=
+      passing.loss.freed + FragmentationBytes(loss, standing.copies, setup, constants);
+  start.workspace += passing.layers.at_work;
+  start.framework += FragmentationBytes(start, standing.copies, setup, constants);
 
   MemoryParts end = resident;  // copies are freed with the activations that need them
   end.gradients += standing.gradients;
@@ -422,7 +422,7 @@ MemoryParts PeakOfStage(const ModelShape& model, const TrainingSetup& setup, Sta
   const auto smaller = [](const MemoryParts& a, const MemoryParts& b) {
     return a.total() < b.total();
   };
-  return std::max({start, end, step}, smaller);
+  return std::max({loss, start, end, step}, smaller);
 }
 
 }  // namespace

@@ -46,14 +46,6 @@ void AddStage(const Stage& stage, const ModelShape& shape, Assumptions& found) {
   if (AssumesNoImages(training, shape)) AddOnce("training.images_per_sample", found.unsettled);
 }
 
-bool IsStartKnown(const TrainSpec& spec) {
-  const TrainingSpec& training = spec.stages.front().training;
-  const std::vector<MeasuredStep>& steps = training.measured;
-  return training.start_seconds ||
-         std::any_of(steps.begin(), steps.end(),
-                     [](const MeasuredStep& step) { return step.start_seconds.has_value(); });
-}
-
 }  // namespace
 
 Assumptions FindAssumptions(const TrainSpec& spec, const ModelPresets& presets) {

@@ -191,6 +191,14 @@ bool IsFatalForAll(const Error& error) {
   return error.code == ErrorCode::kBadInput || error.code == ErrorCode::kNotFound;
 }
 
+bool IsStartKnown(const TrainSpec& spec) {
+  const TrainingSpec& training = spec.stages.front().training;
+  const std::vector<MeasuredStep>& steps = training.measured;
+  return training.start_seconds ||
+         std::any_of(steps.begin(), steps.end(),
+                     [](const MeasuredStep& step) { return step.start_seconds.has_value(); });
+}
+
 double StartUpSeconds(const TrainSpec& spec) {
   if (const auto given = spec.stages.front().training.start_seconds) return *given;
   std::vector<double> measured;

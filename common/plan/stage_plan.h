@@ -69,6 +69,9 @@ Result<void> CheckTargetModules(const ModelShape& model, const TrainingSetup& se
 // Whether `error` is the caller's to fix for any GPUs; it ends the question.
 bool IsFatalForAll(const Error& error);
 
+// Whether the time before the first step was given or measured.
+bool IsStartKnown(const TrainSpec& spec);
+
 // Seconds before the first step, for all stages together: the median of measured runs, or else
 // kStartUpSeconds plus compilation.
 double StartUpSeconds(const TrainSpec& spec);

@@ -57,6 +57,20 @@ JobTimes TimesFrom(const json& list) {
   return times;
 }
 
+json SweepJson(const SweepPart& sweep) {
+  return {{"job_id", sweep.job_id}, {"runs", sweep.runs}, {"moved", sweep.moved}};
+}
+
+SweepPart SweepFrom(const json& document) {
+  SweepPart sweep;
+  for (const auto& [name, member] :
+       {std::pair{"job_id", &sweep.job_id}, {"runs", &sweep.runs}, {"moved", &sweep.moved}}) {
+    const json& value = MemberOf(document, name);
+    if (value.is_number_integer()) *member = std::max<int64_t>(value.get<int64_t>(), 0);
+  }
+  return sweep;
+}
+
 std::optional<std::string> TextOrNothing(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
@@ -147,18 +161,20 @@ JobTimes TimesOf(const JobRecord& record) {
 }
 
 std::string ToText(const Experiment& experiment) {
-  return Dump({{"job_id", experiment.job_id},
-               {"uid", experiment.uid},
-               {"user", experiment.user},
-               {"submitted_at", experiment.submitted_at},
-               {"advice_id", experiment.advice_id},
-               {"name", experiment.name},
-               {"family", experiment.family},
-               {"output_dir", experiment.output_dir},
-               {"request", experiment.request},
-               {"strategy", experiment.strategy},
-               {"outcome", experiment.outcome ? ToJson(*experiment.outcome) : json()},
-               {"times", TimesJson(experiment.times)}});
+  json document = {{"job_id", experiment.job_id},
+                   {"uid", experiment.uid},
+                   {"user", experiment.user},
+                   {"submitted_at", experiment.submitted_at},
+                   {"advice_id", experiment.advice_id},
+                   {"name", experiment.name},
+                   {"family", experiment.family},
+                   {"output_dir", experiment.output_dir},
+                   {"request", experiment.request},
+                   {"strategy", experiment.strategy},
+                   {"outcome", experiment.outcome ? ToJson(*experiment.outcome) : json()},
+                   {"times", TimesJson(experiment.times)}};
+  if (experiment.sweep.job_id != 0) document["sweep"] = SweepJson(experiment.sweep);
+  return Dump(document);
 }
 
 Result<Experiment> ExperimentFromText(std::string_view text) {
@@ -184,6 +200,7 @@ Result<Experiment> ExperimentFromText(std::string_view text) {
   experiment.strategy = MemberOf(document, "strategy");
   if (auto outcome = ReadOutcome(MemberOf(document, "outcome"))) experiment.outcome = *outcome;
   experiment.times = TimesFrom(MemberOf(document, "times"));
+  experiment.sweep = SweepFrom(MemberOf(document, "sweep"));
   return experiment;
 }
 
@@ -239,6 +256,7 @@ api::Experiment RowOf(const Experiment& experiment, const std::string& state, bo
   row.limit_used = LimitUsed(times);
   row.real_cost = RealCost(experiment);
   row.output_dir = TextOrNothing(experiment.output_dir);
+  if (experiment.sweep.job_id != 0) row.sweep = experiment.sweep.job_id;
   row.promise = PromiseOf(experiment.strategy);
   if (experiment.outcome) row.measured = MeasuredOf(*experiment.outcome);
   if (!whole) return row;

@@ -29,6 +29,14 @@ struct JobTimes {
 };
 JobTimes TimesOf(const JobRecord& record);
 
+// The sweep that a job is a part of (docs/sweeps.md).
+struct SweepPart {
+  int64_t job_id = 0;  // of its first array, which names it; 0: none
+  int64_t runs = 0;    // of the whole sweep; 0: the job is a task of one of its arrays
+  int64_t moved = 0;   // runs of this array that waited in another before
+  friend bool operator==(const SweepPart&, const SweepPart&) = default;
+};
+
 struct Experiment {
   int64_t job_id = 0;
   int64_t uid = -1;
@@ -38,6 +46,7 @@ struct Experiment {
   std::string name;
   std::string family;      // common/runs/job_family.h; "": nothing can be learned from it
   std::string output_dir;  // where its outcome file lies; "" not known
+  SweepPart sweep;
   nlohmann::json request, strategy;
   std::optional<Outcome> outcome;
   JobTimes times;

@@ -13,20 +13,21 @@ namespace {
 
 constexpr int64_t kFirstId = int64_t{1} << 48;  // above the ids of existing jobs
 
-// Most arrivals in a sample: further ahead, the jobs already queued decide.
-constexpr size_t kMost = 200;
 constexpr int64_t kHoursAhead = 7 * 24;  // and none after this
 
 }  // namespace
 
 ComingJobs::ComingJobs(const QueueModel& queue, int sample,
-                       std::function<bool(const PendingJob&)> is_played)
-    : queue_(queue), sample_(static_cast<uint64_t>(sample)), is_simulated_(std::move(is_played)) {}
+                       std::function<bool(const PendingJob&)> is_played, size_t most)
+    : queue_(queue),
+      sample_(static_cast<uint64_t>(sample)),
+      is_simulated_(std::move(is_played)),
+      most_(most) {}
 
 int64_t ComingJobs::Next(int64_t now) {
   while (taken_ == coming_.size()) {
     const bool over = hour_ * kHourSeconds > queue_.options().horizon_seconds ||
-                      hour_ > kHoursAhead || coming_.size() >= kMost;
+                      hour_ > kHoursAhead || coming_.size() >= most_;
     if (over || queue_.arriving().empty()) return kNever;
     DrawHour(now);
   }

@@ -20,8 +20,12 @@ struct ComingJob {
 
 class ComingJobs {
  public:
+  // Most arrivals in a sample: further ahead, the jobs already queued decide.
+  static constexpr size_t kMost = 200;
+
   // `is_simulated`: whether a job takes part in this sample.
-  ComingJobs(const QueueModel& queue, int sample, std::function<bool(const PendingJob&)> is_played);
+  ComingJobs(const QueueModel& queue, int sample, std::function<bool(const PendingJob&)> is_played,
+             size_t most = kMost);
 
   // Arrival time of the next job, later than `now`; kNever: none before the horizon.
   int64_t Next(int64_t now);
@@ -35,6 +39,7 @@ class ComingJobs {
   const QueueModel& queue_;
   const uint64_t sample_;
   std::function<bool(const PendingJob&)> is_simulated_;
+  const size_t most_;
   std::vector<ComingJob> coming_;  // by time
   size_t taken_ = 0;
   int64_t hour_ = 0;  // next hour to draw

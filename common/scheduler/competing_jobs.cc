@@ -80,4 +80,18 @@ CompetingJobs RivalCounter::Of(const PendingJob& job) const {
   return rivals;
 }
 
+std::vector<int64_t> JobsAheadOf(int64_t id, const std::vector<PendingJob>& pending, size_t most) {
+  std::vector<int64_t> ahead;
+  const auto own = std::find_if(pending.begin(), pending.end(),
+                                [&](const PendingJob& job) { return job.id == id; });
+  if (own == pending.end()) return ahead;
+  const std::vector<int32_t> groups = GroupsOf(*own);
+  for (const PendingJob& job : pending) {
+    if (ahead.size() == most || !(job.rank < own->rank)) break;
+    const bool known = std::find(ahead.begin(), ahead.end(), job.id) != ahead.end();
+    if (!known && Meet(GroupsOf(job), groups)) ahead.push_back(job.id);
+  }
+  return ahead;
+}
+
 }  // namespace gpuadvise

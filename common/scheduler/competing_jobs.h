@@ -45,4 +45,8 @@ class RivalCounter {
   std::vector<Own> own_;  // every job, by id
 };
 
+// Ids of the first `most` jobs of `pending` (in queue order) that Of() counts as before the queued
+// job `id`; tasks of one array as one. Empty: there are none, or no such job.
+std::vector<int64_t> JobsAheadOf(int64_t id, const std::vector<PendingJob>& pending, size_t most);
+
 }  // namespace gpuadvise

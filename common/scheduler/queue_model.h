@@ -33,6 +33,8 @@ struct SimulationOptions {
   int64_t horizon_seconds = int64_t{30} * 86'400;
   // Known total run times by job id, for replaying a log.
   const std::unordered_map<int64_t, double>* known_run_times = nullptr;
+  // Backfill looks every bf_interval, however far ahead: for a day that forecasts are judged by.
+  bool every_interval = false;
   // Longer queues are simulated once for all questions (queue_trajectories.h). 0: never.
   size_t simulate_once_from = 0;
 };

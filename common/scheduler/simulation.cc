@@ -60,6 +60,9 @@ constexpr int64_t kRequeueDelay = 121;
 // Approximate number of backfill checks within a wait of any length.
 constexpr int64_t kLooksInAWait = 32;
 
+// Most arrivals in a future that is played for its own sake: all of them, within reason.
+constexpr size_t kMostOfFuture = 20'000;
+
 constexpr uint64_t kOwnRun = 0x6f776e;  // the request's random number
 
 // What a request costs others is followed for at most so long.
@@ -68,15 +71,14 @@ constexpr double kDelayedSeconds = 60;
 
 class QueueSimulation final : public SchedulerEvents {
  public:
-  // `request` null: the queue alone; `arrays` null: all of it.
+  // `request` null: the queue alone; `arrays` null: all of it, else what can affect their tasks.
   QueueSimulation(const QueueModel& queue, const PendingJob* request,
                   const ArraysInPlay* arrays = nullptr)
       : queue_(queue),
         request_(request),
         arrays_(arrays),
         options_(queue.scheduler()),
-        everything_(request == nullptr || !request->caps.empty() || !request->after.empty() ||
-                    queue.preemption().enabled()),
+        everything_(NeedsEverything()),
         nodes_(queue, GroupsInScope()),
         run_time_draw_(Questions()),
         passes_(queue, nodes_, pending_, *this) {
@@ -92,6 +94,7 @@ class QueueSimulation final : public SchedulerEvents {
   // The delay of one sample. REQUIRES: a request.
   std::optional<CausedDelay> Delay(int sample, double run_seconds) {
     follows_ = true;
+    own_user_ = request_->user;
     given_run_seconds_ = std::max(run_seconds, 1.0);
     window_ = kNever;
     until_ = kLongestFollowed;
@@ -99,7 +102,23 @@ class QueueSimulation final : public SchedulerEvents {
     const std::vector<int64_t> with = Waits(sample);
     if (answer_.start >= kNever) return {};
     is_in_ = false;
-    const std::vector<int64_t> without = Waits(sample);
+    return Compared(with, Waits(sample));
+  }
+
+  // The delay of one sample by arrays of `user`, for jobs that wait now or arrive within `window`.
+  CausedDelay DelayByArrays(int sample, int32_t user, int64_t window) {
+    follows_ = true;
+    own_user_ = user;
+    window_ = std::clamp<int64_t>(window, 1, kLongestFollowed / 2);
+    until_ = 2 * window_;
+    is_in_ = true;
+    const std::vector<int64_t> with = Waits(sample);
+    is_in_ = false;
+    return Compared(with, Waits(sample));
+  }
+
+  static CausedDelay Compared(const std::vector<int64_t>& with,
+                              const std::vector<int64_t>& without) {
     CausedDelay delay;
     for (size_t i = 0; i < std::min(with.size(), without.size()); ++i) {
       const auto later = static_cast<double>(with[i] - without[i]);
@@ -109,6 +128,7 @@ class QueueSimulation final : public SchedulerEvents {
     return delay;
   }
 
+  // Until all waiting jobs have started.
   SimulatedSample SimulateWholeQueue(int sample) {
     Restart(sample);
     for (const ActiveJob& job : nodes_.actives()) {
@@ -119,6 +139,15 @@ class QueueSimulation final : public SchedulerEvents {
       return std::tie(a.pending, a.start) < std::tie(b.pending, b.start);
     });
     return {std::move(played_), std::move(others_)};
+  }
+
+  // For `seconds`, or until `is_over` says so, which shortens `seconds` to what is known then.
+  SimulatedSample SimulateFuture(int sample, int64_t& seconds, std::function<bool()> is_over) {
+    played_until_ = seconds;
+    is_over_ = std::move(is_over);
+    SimulatedSample future = SimulateWholeQueue(sample);
+    seconds = *played_until_;
+    return future;
   }
 
  private:
@@ -140,7 +169,9 @@ class QueueSimulation final : public SchedulerEvents {
     followed_.assign(follows_ ? queue_.pending().size() : 0, {});
     nodes_.Restart();
     passes_.Restart();
-    coming_.emplace(queue_, sample, [this](const PendingJob& job) { return IsSimulated(job); });
+    coming_.emplace(
+        queue_, sample, [this](const PendingJob& job) { return IsSimulated(job); },
+        played_until_ ? kMostOfFuture : ComingJobs::kMost);
     run_time_draw_.Draw(queue_.options().seed, static_cast<uint64_t>(sample), run_times_);
     for (const size_t i : simulated_running_) AddRunning(queue_.running()[i], i);
     AddPending();
@@ -188,8 +219,12 @@ class QueueSimulation final : public SchedulerEvents {
   }
 
   // Whether all jobs whose starts are wanted have started, or are followed no longer.
-  bool IsSettled() const {
-    if (request_ == nullptr) return left_ == 0;
+  bool IsSettled() {
+    if (played_until_) {
+      if (now_ <= *played_until_ && is_over_()) played_until_ = std::max<int64_t>(now_ - 1, 0);
+      return now_ > *played_until_ || (now_ == 0 && *played_until_ == 0);
+    }
+    if (request_ == nullptr && !follows_) return left_ == 0;
     return follows_ && (now_ > until_ || (left_ == 0 && now_ >= window_));
   }
 
@@ -206,15 +241,30 @@ class QueueSimulation final : public SchedulerEvents {
     return waits;
   }
 
+  // Whether what is asked about may depend on jobs anywhere.
+  bool NeedsEverything() const {
+    if (queue_.preemption().enabled()) return true;
+    if (request_ != nullptr) return !request_->caps.empty() || !request_->after.empty();
+    return arrays_ == nullptr ||
+           std::any_of(queue_.pending().begin(), queue_.pending().end(),
+                       [&](const PendingJob& job) { return IsTask(job) && !job.caps.empty(); });
+  }
+
   // Groups that can affect the request, including those of jobs that share a limit.
   std::vector<bool> GroupsInScope() const {
     std::vector<bool> in_scope(queue_.groups().groups().size(), everything_);
     if (everything_) return in_scope;
     std::vector<bool> components(in_scope.size(), false);
-    for (const PartitionOption& option : request_->options) {
-      for (const GroupDemand& demand : option.requirements->demands) {
-        components[static_cast<size_t>(ComponentOf(demand.group))] = true;
+    const auto add = [&](const PendingJob& job) {
+      for (const PartitionOption& option : job.options) {
+        for (const GroupDemand& demand : option.requirements->demands) {
+          components[static_cast<size_t>(ComponentOf(demand.group))] = true;
+        }
       }
+    };
+    if (request_ != nullptr) add(*request_);
+    for (const PendingJob& job : queue_.pending()) {
+      if (IsTask(job) && IsInPlay(job)) add(job);
     }
     for (size_t i = 0; i < in_scope.size(); ++i) {
       in_scope[i] = components[static_cast<size_t>(ComponentOf(static_cast<int32_t>(i)))];
@@ -285,8 +335,9 @@ class QueueSimulation final : public SchedulerEvents {
         inserted = true;
       }
       const double ran = job.run_time ? run_times_[queue_.running().size() + i] : -1;
+      if (!is_in_ && IsTask(job)) continue;
       pending_.push_back({&job, job.rank, ran, 0, static_cast<int32_t>(i)});
-      if (follows_) followed_[i] = {0, -1, job.user != request_->user};
+      if (follows_) followed_[i] = {0, -1, job.user != own_user_};
       if (follows_ ? followed_[i].counts : IsWanted(job)) ++left_;
     }
     if (!inserted) pending_.push_back(Request());
@@ -304,15 +355,18 @@ class QueueSimulation final : public SchedulerEvents {
     }
   }
 
+  // Whether it is one of the arrays' tasks.
+  bool IsTask(const PendingJob& job) const {
+    return arrays_ != nullptr && job.id >= arrays_->first_id;
+  }
+
   bool IsInPlay(const PendingJob& job) const {
-    if (arrays_ == nullptr || job.id < arrays_->first_id) return true;
+    if (!IsTask(job)) return true;
     return job.task < arrays_->tasks[static_cast<size_t>(job.id - arrays_->first_id)];
   }
 
   // Whether the sample goes on until it has started.
-  bool IsWanted(const PendingJob& job) const {
-    return arrays_ == nullptr || job.id >= arrays_->first_id;
-  }
+  bool IsWanted(const PendingJob& job) const { return arrays_ == nullptr || IsTask(job); }
 
   bool IsReplaced(const PendingJob& job) const {
     return request_ != nullptr && request_->replaces_job == job.id && job.task == 0 && job.id != 0;
@@ -335,7 +389,8 @@ class QueueSimulation final : public SchedulerEvents {
     if (queue_.by_time_limit()) return time;  // a plan: passes take no time
     // Checks further ahead may be further apart: the error is small compared with the wait.
     int64_t interval = options_.interval_seconds;
-    while (interval <= time / (2 * kLooksInAWait)) interval *= 2;
+    const int64_t longest = queue_.options().every_interval ? 0 : time / (2 * kLooksInAWait);
+    while (interval <= longest) interval *= 2;
     if (time <= phase_) return phase_;
     return phase_ + (time - phase_ + interval - 1) / interval * interval;
   }
@@ -378,7 +433,7 @@ class QueueSimulation final : public SchedulerEvents {
       waiting.gaps_only = request_ == nullptr || request_->rank < one.rank;
       if (follows_ && now_ <= window_) {
         waiting.arrival = arrivals_++;
-        followed_.push_back({now_, -1, one.job->user != request_->user});
+        followed_.push_back({now_, -1, one.job->user != own_user_});
         if (followed_.back().counts) ++left_;
       }
       Queue(waiting);
@@ -511,12 +566,15 @@ class QueueSimulation final : public SchedulerEvents {
   const QueueModel& queue_;
   const PendingJob* request_;
   const ArraysInPlay* arrays_;
-  bool follows_ = false;  // Delay(): the sample goes on until others have started
-  bool is_in_ = true;     // the request
+  bool follows_ = false;   // a delay is wanted: the sample goes on until others have started
+  int32_t own_user_ = -1;  // whose jobs are not followed
+  bool is_in_ = true;      // the request, or the arrays' tasks
   double given_run_seconds_ = 0;
   int64_t window_ = kNever;  // arrivals until then are followed
   int64_t until_ = kNever;
-  std::vector<Followed> followed_;  // by queue_.pending(), then arrivals in their order
+  std::optional<int64_t> played_until_;  // a future; nullopt: until all have started
+  std::function<bool()> is_over_;        // of a future
+  std::vector<Followed> followed_;       // by queue_.pending(), then arrivals in their order
   int32_t arrivals_ = 0;
   int sample_ = 0;
   const SchedulerOptions& options_;
@@ -591,8 +649,43 @@ std::vector<std::vector<SimulatedJob>> SimulateArrays(const QueueModel& queue, i
   return played;
 }
 
+CausedDelay SimulateArraysDelay(const QueueModel& queue, const ArraysInPlay& arrays,
+                                int64_t seconds, int samples) {
+  int32_t user = -1;
+  for (const PendingJob& job : queue.pending()) {
+    if (job.id >= arrays.first_id) user = job.user;
+  }
+  QueueSimulation simulation(queue, nullptr, &arrays);
+  CausedDelay sum;
+  for (int sample = 0; sample < samples; ++sample) {
+    const CausedDelay one = simulation.DelayByArrays(sample, user, seconds);
+    sum.seconds += one.seconds / samples;
+    sum.jobs += one.jobs / samples;
+  }
+  return {std::max(sum.seconds, 0.0), sum.jobs};
+}
+
 SimulatedSample SimulateSample(const QueueModel& queue, int sample) {
   return QueueSimulation(queue, nullptr).SimulateWholeQueue(sample);
+}
+
+PlayedFutures SimulateFutures(const QueueModel& queue, PlayedFutures wanted,
+                              const std::function<double()>& spent,
+                              const std::function<void(const SimulatedSample&)>& use) {
+  constexpr int kLeast = 4;
+  QueueSimulation simulation(queue, nullptr);
+  PlayedFutures played{0, wanted.seconds};
+  for (; played.samples < wanted.samples; ++played.samples) {
+    if (played.samples >= kLeast && spent() >= 1) break;
+    const double most = std::min(1.0, (played.samples + 1.0) / kLeast);
+    int64_t seconds = played.seconds;
+    const SimulatedSample future =
+        simulation.SimulateFuture(played.samples, seconds, [&] { return spent() >= most; });
+    if (seconds < played.seconds && played.samples >= kLeast) break;
+    played.seconds = seconds;
+    use(future);
+  }
+  return played;
 }
 
 }  // namespace gpuadvise

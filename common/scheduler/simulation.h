@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -65,6 +66,12 @@ struct ArraysInPlay {
 std::vector<std::vector<SimulatedJob>> SimulateArrays(const QueueModel& queue, int samples,
                                                       const ArraysInPlay& arrays);
 
+// The mean over samples 0 to `samples` - 1 of the delay that the tasks in play, all of one user,
+// cause to jobs of other users that wait now, or that arrive within `seconds` (a day at most). As
+// SimulateDelay. REQUIRES: `samples` >= 1.
+CausedDelay SimulateArraysDelay(const QueueModel& queue, const ArraysInPlay& arrays,
+                                int64_t seconds, int samples);
+
 // Another holder of nodes in a sample: running now, or arriving later.
 struct SimulatedOther {
   bool runs = false;  // running now; else it arrives
@@ -80,6 +87,19 @@ struct SimulatedSample {
   std::vector<SimulatedOther> others;
 };
 SimulatedSample SimulateSample(const QueueModel& queue, int sample);
+
+// Futures of the queue, played also after the start of the last waiting job.
+struct PlayedFutures {
+  int samples = 0;
+  int64_t seconds = 0;
+};
+
+// Passes as many samples as are wanted to `use`, each played for the wanted time. Where that takes
+// more than may be spent they are fewer, at least four, and then shorter: the result says how many,
+// and how long all of them are. `spent`: share of what may be spent, from 0 on.
+PlayedFutures SimulateFutures(const QueueModel& queue, PlayedFutures wanted,
+                              const std::function<double()>& spent,
+                              const std::function<void(const SimulatedSample&)>& use);
 
 // Slot of `request` in the current backfill plan, behind all jobs of higher rank.
 enum class Durations { kLimits, kLastTwo };

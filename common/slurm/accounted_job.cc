@@ -37,6 +37,13 @@ int64_t CpusIn(std::string_view tres, int64_t otherwise) {
   return cpus;
 }
 
+// "4711_17" and "4711_[20-80]" are of array 4711; 0: of none.
+int64_t ArrayOf(std::string_view job_id) {
+  const size_t underscore = job_id.find('_');
+  if (underscore == std::string_view::npos) return 0;
+  return NumberIn(job_id.substr(0, underscore)).value_or(0);
+}
+
 SlurmNumber LimitOf(const SacctColumn& column) {
   if (const auto minutes = NumberIn(column("TimelimitRaw"))) return *minutes * 60;
   const auto limit = ParseTimeLimit(column("Timelimit"));
@@ -62,6 +69,7 @@ std::optional<AccountedJob> ParseAccountedJob(const SacctColumn& column) {
   AccountedJob job;
   JobRecord& record = job.record;
   record.id = *id;
+  record.array_job_id = ArrayOf(column("JobID"));
   record.submit = *submit;
   record.eligible = std::max(TimeIn(column("Eligible")).value_or(*submit), *submit);
   record.start = TimeIn(column("Start"));

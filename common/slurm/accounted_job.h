@@ -13,7 +13,7 @@ namespace gpuadvise {
 
 // Columns read.
 inline constexpr std::string_view kSacctColumns =
-    "JobIDRaw,Submit,Eligible,Start,End,TimelimitRaw,NNodes,ReqCPUS,ReqTRES,User,Account,"
+    "JobIDRaw,JobID,Submit,Eligible,Start,End,TimelimitRaw,NNodes,ReqCPUS,ReqTRES,User,Account,"
     "Partition,QOS,State,NodeList,JobName";
 
 struct AccountedJob {

@@ -73,8 +73,10 @@ struct NodeState {
 struct Node {
   std::string name;
   NodeState state;
-  std::string reason;  // why it is down or drained; "": not set
-  int64_t cpus = 0;    // available to jobs (without specialised ones)
+  std::string reason;                      // why it is down or drained; "": not set
+  std::string reason_user;                 // who set it
+  std::optional<UnixSeconds> reason_time;  // when
+  int64_t cpus = 0;                        // available to jobs (without specialised ones)
   int64_t cpus_allocated = 0;
   int64_t threads_per_core = 1;
   int64_t memory_mib = 0;  // available to jobs (RealMemory - MemSpecLimit)
@@ -260,6 +262,32 @@ struct License {
   friend bool operator==(const License&, const License&) = default;
 };
 
+// Cycles of one of slurmctld's schedulers since SchedulerHealth::since; absent: not printed.
+struct SchedulerCycles {
+  std::optional<int64_t> last_us;
+  std::optional<int64_t> mean_us;
+  std::optional<int64_t> max_us;
+  std::optional<int64_t> cycles;
+  std::optional<int64_t> mean_depth;  // jobs that a cycle looks at
+  std::optional<int64_t> queue_length;
+  friend bool operator==(const SchedulerCycles&, const SchedulerCycles&) = default;
+};
+
+// What slurmctld says of its own work (sdiag).
+struct SchedulerHealth {
+  std::optional<UnixSeconds> read_at;  // absent: not read
+  std::optional<UnixSeconds> since;
+  SchedulerCycles main;
+  SchedulerCycles backfill;
+  std::optional<int64_t> backfilled_jobs;
+  std::optional<int64_t> rpcs;
+  std::optional<int64_t> rpc_us;  // of all of them together
+  std::optional<int64_t> server_threads;
+  std::optional<int64_t> agent_queue;
+  std::string problem;  // why it could not be read; "": it was, or the source does not
+  friend bool operator==(const SchedulerHealth&, const SchedulerHealth&) = default;
+};
+
 struct SchedulerConfig {
   std::string slurm_version;         // "22.05.8"
   std::string scheduler_type;        // "sched/backfill"
@@ -289,6 +317,7 @@ struct SchedulerConfig {
   SlurmNumber over_time_limit_seconds;
   int64_t kill_wait_seconds = 0;
   int64_t min_job_age_seconds = 0;
+  SchedulerHealth health;
   friend bool operator==(const SchedulerConfig&, const SchedulerConfig&) = default;
 };
 

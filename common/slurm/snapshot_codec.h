@@ -47,6 +47,8 @@ Json Encode(PartitionState state);
 Json Encode(const std::vector<Allocation>& allocations);
 inline Json Encode(const JobRequest& value) { return EncodeFields(value); }
 inline Json Encode(const PriorityWeights& value) { return EncodeFields(value); }
+inline Json Encode(const SchedulerCycles& value) { return EncodeFields(value); }
+inline Json Encode(const SchedulerHealth& value) { return EncodeFields(value); }
 inline Json Encode(const SchedulerConfig& value) { return EncodeFields(value); }
 inline Json Encode(const Limits& value) { return EncodeFields(value); }
 template <typename T>
@@ -61,7 +63,7 @@ Json EncodeHosts(const std::vector<std::string>& names);
 
 template <typename T>
 Json EncodeFields(const T& value) {
-  static const T kDefault{};
+  [[maybe_unused]] static const T kDefault{};
   Json object = Json::object();
   VisitFields(&value, [&](const char* name, auto member, FieldKind kind) {
     if (kind != FieldKind::kKey && value.*member == kDefault.*member) return;

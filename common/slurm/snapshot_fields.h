@@ -22,6 +22,8 @@ void VisitFields(const Node*, F&& f) {
   f("name", &Node::name, FieldKind::kKey);
   f("state", &Node::state, FieldKind::kPlain);
   f("reason", &Node::reason, FieldKind::kPlain);
+  f("reason_user", &Node::reason_user, FieldKind::kPlain);
+  f("reason_time", &Node::reason_time, FieldKind::kPlain);
   f("cpus", &Node::cpus, FieldKind::kPlain);
   f("cpus_allocated", &Node::cpus_allocated, FieldKind::kPlain);
   f("threads_per_core", &Node::threads_per_core, FieldKind::kPlain);
@@ -202,6 +204,30 @@ void VisitFields(const License*, F&& f) {
 }
 
 template <typename F>
+void VisitFields(const SchedulerCycles*, F&& f) {
+  f("last_us", &SchedulerCycles::last_us, FieldKind::kPlain);
+  f("mean_us", &SchedulerCycles::mean_us, FieldKind::kPlain);
+  f("max_us", &SchedulerCycles::max_us, FieldKind::kPlain);
+  f("cycles", &SchedulerCycles::cycles, FieldKind::kPlain);
+  f("mean_depth", &SchedulerCycles::mean_depth, FieldKind::kPlain);
+  f("queue_length", &SchedulerCycles::queue_length, FieldKind::kPlain);
+}
+
+template <typename F>
+void VisitFields(const SchedulerHealth*, F&& f) {
+  f("read_at", &SchedulerHealth::read_at, FieldKind::kPlain);
+  f("since", &SchedulerHealth::since, FieldKind::kPlain);
+  f("main", &SchedulerHealth::main, FieldKind::kPlain);
+  f("backfill", &SchedulerHealth::backfill, FieldKind::kPlain);
+  f("backfilled_jobs", &SchedulerHealth::backfilled_jobs, FieldKind::kPlain);
+  f("rpcs", &SchedulerHealth::rpcs, FieldKind::kPlain);
+  f("rpc_us", &SchedulerHealth::rpc_us, FieldKind::kPlain);
+  f("server_threads", &SchedulerHealth::server_threads, FieldKind::kPlain);
+  f("agent_queue", &SchedulerHealth::agent_queue, FieldKind::kPlain);
+  f("problem", &SchedulerHealth::problem, FieldKind::kPlain);
+}
+
+template <typename F>
 void VisitFields(const SchedulerConfig*, F&& f) {
   using C = SchedulerConfig;
   f("slurm_version", &C::slurm_version, FieldKind::kPlain);
@@ -231,6 +257,7 @@ void VisitFields(const SchedulerConfig*, F&& f) {
   f("over_time_limit_seconds", &C::over_time_limit_seconds, FieldKind::kPlain);
   f("kill_wait_seconds", &C::kill_wait_seconds, FieldKind::kPlain);
   f("min_job_age_seconds", &C::min_job_age_seconds, FieldKind::kPlain);
+  f("health", &C::health, FieldKind::kPlain);
 }
 
 template <typename F>

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,6 +71,67 @@ class UsageSums {
   UnixSeconds now_;
   std::vector<UnixSeconds> week_starts_;
   std::map<std::pair<std::string, std::string>, Use> uses_;  // by account and GRES type
+};
+
+// Users of one answer at most; the others are one row without a name.
+inline constexpr size_t kMostUsers = 200;
+
+struct UsersQuestion {
+  int64_t weeks = 4;    // 1 to kMostUsageWeeks, back from the snapshot
+  std::string account;  // only its jobs; "" all
+};
+
+// A job with GPUs that ran.
+struct UserRun {
+  std::string user;
+  std::string account;
+  int64_t gpus = 0;
+  UnixSeconds eligible = 0;
+  UnixSeconds start = 0;
+  UnixSeconds end = 0;
+};
+
+// What each user runs, waits for and has used, summed up run by run. Of those whom `rights` leave
+// out only the median wait of the whole cluster is told.
+class UserSums {
+ public:
+  UserSums(UsersQuestion question, UsageRights rights, UnixSeconds now);
+
+  UnixSeconds since() const { return since_; }
+
+  void Add(const UserRun& run);
+
+  // GET /v1/users. Jobs that run or wait now are added from the snapshot. `starts`: as above. Call
+  // once. REQUIRES: the caller has a name.
+  api::Users Answer(const AdviceContext& context, const QueueStarts& starts,
+                    const Submitter& caller) &&;
+
+ private:
+  struct Sum {
+    std::set<std::string> accounts;
+    int64_t pending = 0;
+    int64_t pending_gpus = 0;
+    int64_t running = 0;
+    int64_t running_gpus = 0;
+    std::optional<UnixSeconds> oldest_submit;
+    std::optional<UnixSeconds> next_start;
+    int64_t jobs = 0;
+    int64_t gpu_seconds = 0;
+    std::vector<int64_t> waits;  // of jobs that started in these weeks
+    Sum& operator+=(const Sum& more);
+  };
+
+  static api::UserActivity RowOf(const std::optional<std::string>& user, const Sum& sum);
+  Sum* SumFor(const std::string& user, const std::string& account);  // null: not to be told
+  void AddQueue(const Snapshot& snapshot, const QueueStarts& starts, const Submitter& caller);
+
+  UsersQuestion question_;
+  UsageRights rights_;
+  UnixSeconds now_;
+  UnixSeconds since_;
+  std::map<std::string, Sum> users_;
+  std::set<std::string> accounts_;
+  std::vector<int64_t> waits_;  // of everybody's jobs
 };
 
 }  // namespace gpuadvise::daemon

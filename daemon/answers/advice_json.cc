@@ -143,6 +143,10 @@ api::Sweep SweepOf(const SweepPlan& plan, const ArrayTasks& tasks) {
   sweep.makespan = SecondsOf(plan.makespan);
   sweep.half_done_p50_seconds = Whole(plan.half_done);
   sweep.gpu_hours = Hundredths(plan.gpu_hours);
+  if (plan.delay) {
+    sweep.others_delay_seconds = Whole(plan.delay->seconds);
+    sweep.others_delayed = Hundredths(plan.delay->jobs);
+  }
   sweep.single_rank = static_cast<int64_t>(plan.single) + 1;
   sweep.single_makespan = SecondsOf(plan.single_makespan);
   sweep.later_than_played = plan.later_than_played;

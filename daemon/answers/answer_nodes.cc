@@ -1,6 +1,5 @@
 // GET /v1/nodes: the nodes that a filter leaves, a page of them as rows.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,7 +8,6 @@
 #include <vector>
 
 #include "common/api/nodes.h"
-#include "common/base/text.h"
 #include "common/forecast/job_ends.h"
 #include "common/forecast/queue_starts.h"
 #include "common/gpu/gpu_labels.h"
@@ -18,6 +16,7 @@
 #include "common/slurm/node_state.h"
 #include "common/slurm/policy.h"
 #include "daemon/answers/job_json.h"
+#include "daemon/answers/node_match.h"
 #include "daemon/answers/pool_counts.h"
 #include "daemon/answers/views.h"
 #include "daemon/answers/visibility.h"
@@ -192,7 +191,11 @@ api::ClusterNode NodeRows::RowOf(const Node& node, const Visibility& seen, const
   row.name = node.name;
   row.state = ToString(node.state);
   row.condition = NameOf(UseOf(node, is_kept));
-  if (caller_.uid >= 0) row.reason = node.reason;  // admins write names into it
+  if (caller_.uid >= 0) {  // admins write names into it
+    row.reason = node.reason;
+    row.reason_user = node.reason_user;
+  }
+  row.since = node.reason_time;
   row.partitions = seen.SeenOf(labels.PartitionsOf(node.name));
   row.features = node.features;
   row.cpus = node.cpus;
@@ -211,51 +214,6 @@ api::ClusterNode NodeRows::RowOf(const Node& node, const Visibility& seen, const
   return row;
 }
 
-// The nodes that a filter leaves, and how many there are of each condition.
-struct Matching {
-  std::vector<const Node*> nodes;
-  std::array<int64_t, std::size(kNodeUses)> conditions{};
-};
-
-bool HasType(const Node& node, const std::string& gpu, GpuLabels& labels) {
-  return std::any_of(node.gpus.begin(), node.gpus.end(), [&](const GpuCount& gpus) {
-    return labels.LabelOf(node, gpus.type).id == gpu;
-  });
-}
-
-bool IsFound(const Node& node, const std::string& search, const Submitter& caller) {
-  return ContainsIgnoringCase(node.name, search) ||
-         (caller.uid >= 0 && ContainsIgnoringCase(node.reason, search)) ||
-         ContainsIgnoringCase(ToString(node.state), search) ||
-         std::any_of(node.features.begin(), node.features.end(), [&](const std::string& feature) {
-           return ContainsIgnoringCase(feature, search);
-         });
-}
-
-bool Matches(const Node& node, const NodesFilter& filter, const Visibility& seen,
-             const Submitter& caller, GpuLabels& labels) {
-  const std::vector<std::string>& partitions = labels.PartitionsOf(node.name);
-  if (!seen.SeesOneOf(partitions)) return false;
-  if (!filter.partition.empty()) {
-    const std::vector<std::string> shown = seen.SeenOf(partitions);
-    if (std::find(shown.begin(), shown.end(), filter.partition) == shown.end()) return false;
-  }
-  if (!filter.gpu.empty() && !HasType(node, filter.gpu, labels)) return false;
-  return filter.search.empty() || IsFound(node, filter.search, caller);
-}
-
-Matching Match(const Snapshot& snapshot, const NodesFilter& filter, const Visibility& seen,
-               const Submitter& caller, const KeptNodes& kept, GpuLabels& labels) {
-  Matching matching;
-  for (const Node& node : snapshot.nodes) {
-    if (!Matches(node, filter, seen, caller, labels)) continue;
-    const NodeUse use = UseOf(node, kept.contains(node.name));
-    ++matching.conditions[static_cast<size_t>(use)];
-    if (!filter.condition || *filter.condition == use) matching.nodes.push_back(&node);
-  }
-  return matching;
-}
-
 std::vector<api::NodeGroup> GroupsOf(const std::vector<PoolCount>& pools) {
   std::vector<api::NodeGroup> groups;
   for (const PoolCount& pool : pools) {
@@ -265,11 +223,27 @@ std::vector<api::NodeGroup> GroupsOf(const std::vector<PoolCount>& pools) {
   return groups;
 }
 
-std::vector<const Node*> PageOf(const std::vector<const Node*>& nodes, const NodesFilter& filter) {
-  const size_t from = std::min(filter.offset, nodes.size());
-  const size_t count = std::min({filter.limit, kMostNodes, nodes.size() - from});
-  const auto begin = nodes.begin() + static_cast<std::ptrdiff_t>(from);
-  return {begin, begin + static_cast<std::ptrdiff_t>(count)};
+std::vector<api::BrokenGpus> BrokenOf(const Snapshot& snapshot, const Visibility& seen,
+                                      const KeptNodes& kept, GpuLabels& labels) {
+  std::vector<api::BrokenGpus> rows;
+  const auto add = [&](const GpuLabel& gpu, const GpuTally& use) {
+    auto row = std::find_if(rows.begin(), rows.end(),
+                            [&](const api::BrokenGpus& known) { return known.gpu == gpu.id; });
+    if (row == rows.end()) row = rows.insert(row, {gpu.id, gpu.name, 0, 0, 0});
+    ++row->nodes;
+    row->gpus += use.total;
+    row->lost += use.total - use.used;
+  };
+  for (const Node& node : snapshot.nodes) {
+    const bool is_kept = kept.contains(node.name);
+    if (!IsBroken(UseOf(node, is_kept)) || !seen.SeesOneOf(labels.PartitionsOf(node.name)))
+      continue;
+    if (node.gpus.empty()) add({}, {});
+    for (const GpuCount& gpus : node.gpus) {
+      add(labels.LabelOf(node, gpus.type), GpuTallyOf(node, gpus.type, is_kept));
+    }
+  }
+  return rows;
 }
 
 }  // namespace
@@ -282,14 +256,16 @@ nlohmann::json AnswerNodes(const NodesFilter& filter, const AdviceContext& conte
   const KeptNodes kept = NodesKeptNow(snapshot);
   const bool nodes_are_private = HasFlag(snapshot.config.private_data, "nodes") && caller.uid != 0;
   NodesFilter asked = filter;
-  if (nodes_are_private) asked.search.clear();  // what it finds would tell of single nodes
-  Matching matching = Match(snapshot, asked, seen, caller, kept, labels);
+  if (nodes_are_private)
+    asked.search = asked.node = "";  // what they find would tell of single nodes
+  MatchingNodes matching = MatchNodes(snapshot, asked, seen, caller, kept, labels);
   api::Nodes answer;
   answer.groups = GroupsOf(CountPools(snapshot, seen, kept, labels));
+  answer.broken = BrokenOf(snapshot, seen, kept, labels);
   const auto& [free, partly, busy, promised, drained, down] = matching.conditions;
   answer.conditions = {free, partly, busy, promised, drained, down};
   if (nodes_are_private) matching.nodes.clear();
-  const std::vector<const Node*> page = PageOf(matching.nodes, filter);
+  const std::vector<const Node*> page = matching.PageOf(filter, kMostNodes);
   const NodeRows rows(page, context, starts, caller);
   for (const Node* node : page) answer.nodes.push_back(rows.RowOf(*node, seen, kept, labels));
   answer.total = static_cast<int64_t>(matching.nodes.size());

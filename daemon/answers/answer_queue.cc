@@ -1,12 +1,14 @@
-// GET /v1/queue: the jobs that a filter leaves, a page of them in the order of their starts.
+// GET /v1/queue: the jobs that a filter leaves, a page of them.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "common/base/text.h"
 #include "common/scheduler/node_pool.h"
+#include "daemon/answers/csv.h"
 #include "daemon/answers/job_json.h"
 #include "daemon/answers/pool_counts.h"
 #include "daemon/answers/views.h"
@@ -16,41 +18,12 @@ namespace gpuadvise::daemon {
 
 namespace {
 
-// One job of the answer and where it stands in it.
-struct Ordered {
-  bool runs = false;
-  double median = 0;  // of the start, where it waits
-  const Job* job = nullptr;
-
-  friend bool operator<(const Ordered& a, const Ordered& b) {
-    return std::tie(a.runs, a.median, a.job->id) < std::tie(b.runs, b.median, b.job->id);
-  }
-};
-
-// Those that wait in the order in which they are said to start, then those that run by id: the
-// same for every page of one snapshot.
-std::vector<Ordered> InOrder(const std::vector<const Job*>& jobs, const QueueStarts& starts) {
-  constexpr double kNoStart = 1e18;
-  std::vector<Ordered> ordered;
-  ordered.reserve(jobs.size());
-  for (const Job* job : jobs) {
-    if (HoldsNodes(*job)) {
-      ordered.push_back({true, 0, job});
-      continue;
-    }
-    const auto found = starts.find(job->id);
-    ordered.push_back({false, found == starts.end() ? kNoStart : found->second.Quantile(0.5), job});
-  }
-  std::sort(ordered.begin(), ordered.end());
-  return ordered;
-}
-
-std::vector<const Job*> PageOf(const std::vector<Ordered>& ordered, const QueueFilter& filter) {
+std::vector<const Job*> PageOf(const std::vector<const Job*>& ordered, const QueueFilter& filter,
+                               size_t most) {
   const size_t from = std::min(filter.offset, ordered.size());
-  const size_t end = from + std::min({filter.limit, kMostQueueRows, ordered.size() - from});
-  std::vector<const Job*> page;
-  for (size_t i = from; i < end; ++i) page.push_back(ordered[i].job);
-  return page;
+  const size_t count = std::min({filter.limit, most, ordered.size() - from});
+  const auto begin = ordered.begin() + static_cast<std::ptrdiff_t>(from);
+  return {begin, begin + static_cast<std::ptrdiff_t>(count)};
 }
 
 std::vector<int64_t> IdsOf(const std::vector<const Job*>& jobs) {
@@ -91,12 +64,14 @@ class QueueChoice {
     if (!seen_.SeesOneOf(partitions)) return false;
     if (!filter_.gpu.empty() && labels_.FindJobLabel(job).id != filter_.gpu) return false;
     const bool by_id = !filter_.search.empty() && IsIdOf(job, filter_.search);
-    if (filter_.user.empty() && (filter_.search.empty() || by_id)) return true;
+    const bool of_anybody = filter_.user.empty() && filter_.account.empty();
+    if (of_anybody && (filter_.search.empty() || by_id)) return true;
     if (!MaySee(context_.snapshot, job, caller_)) {
       ++hidden_;
       return false;
     }
     if (!filter_.user.empty() && job.user != filter_.user) return false;
+    if (!filter_.account.empty() && job.account != filter_.account) return false;
     return by_id || IsFound(job, filter_.search);
   }
 
@@ -111,28 +86,133 @@ class QueueChoice {
   int64_t hidden_ = 0;
 };
 
+struct ChosenJobs {
+  std::vector<const Job*> jobs;  // in order
+  int64_t hidden = 0;
+};
+
+ChosenJobs Choose(const QueueFilter& filter, const AdviceContext& context,
+                  const QueueStarts& starts, const Submitter& caller, const Visibility& seen,
+                  GpuLabels& gpus) {
+  QueueChoice choice(filter, context, caller, seen, gpus);
+  ChosenJobs chosen;
+  for (const Job& job : context.snapshot.jobs) {
+    if (choice.Takes(job)) chosen.jobs.push_back(&job);
+  }
+  chosen.hidden = choice.hidden();
+  const bool by_end = filter.sort.key == QueueKey::kStart;
+  const auto may_see = [&](const Job& job) { return MaySee(context.snapshot, job, caller); };
+  SortQueue(filter.sort, starts,
+            JobEnds(context.queue, by_end ? IdsOf(chosen.jobs) : std::vector<int64_t>()),
+            context.snapshot.taken_at, may_see, chosen.jobs);
+  return chosen;
+}
+
+const StartSamples* StartOrNull(const QueueStarts& starts, int64_t id) {
+  const auto start = starts.find(id);
+  return start == starts.end() ? nullptr : &start->second;
+}
+
+constexpr const char* kFileHeads[] = {"job_id",
+                                      "array_tasks",
+                                      "array_task_count",
+                                      "name",
+                                      "user",
+                                      "account",
+                                      "qos",
+                                      "partition",
+                                      "state",
+                                      "reason",
+                                      "gpu",
+                                      "gpu_name",
+                                      "gpus",
+                                      "nodes",
+                                      "time_limit_seconds",
+                                      "priority",
+                                      "submit_time",
+                                      "start_time",
+                                      "end_time",
+                                      "end_p50",
+                                      "end_p90",
+                                      "run_p50_seconds",
+                                      "jobs_before",
+                                      "slurm_start",
+                                      "wait_p50_seconds",
+                                      "wait_p90_seconds",
+                                      "start_p50",
+                                      "start_p90"};
+
+// In the order of kFileHeads.
+void AddLine(const api::QueueJob& row, CsvText& file) {
+  const api::JobEnd end = row.end.value_or(api::JobEnd());
+  const api::JobWait wait = row.wait.value_or(api::JobWait());
+  file.Add(row.job_id);
+  file.Add(row.array_tasks);
+  file.Add(row.array_task_count);
+  for (const auto* text : {&row.name, &row.user, &row.account, &row.qos}) file.Add(*text);
+  for (const auto* text : {&row.partition, &row.state, &wait.reason, &row.gpu, &row.gpu_name}) {
+    file.Add(*text);
+  }
+  file.Add(row.gpus);
+  file.Add(row.nodes);
+  file.Add(row.time_limit_seconds);
+  file.Add(row.priority);
+  for (const auto& time : {row.submit_time, end.start_time, end.end_time, end.end_p50, end.end_p90,
+                           wait.run_p50_seconds, wait.jobs_before, wait.slurm_start}) {
+    file.Add(time);
+  }
+  const auto of_start = [&](auto figure) -> std::optional<int64_t> {
+    return wait.start ? std::optional(figure(*wait.start)) : std::nullopt;
+  };
+  using Start = api::StartFigures;
+  file.Add(of_start([](const Start& start) { return start.wait.p50_seconds; }));
+  file.Add(of_start([](const Start& start) { return start.wait.p90_seconds; }));
+  file.Add(of_start([](const Start& start) { return start.start_p50; }));
+  file.Add(of_start([](const Start& start) { return start.start_p90; }));
+  file.EndLine();
+}
+
 }  // namespace
 
-nlohmann::json AnswerQueue(const QueueFilter& filter, const AdviceContext& context,
-                           const QueueStarts& starts, const Submitter& caller) {
+std::string QueueFile(const QueueFilter& filter, const AdviceContext& context,
+                      const QueueStarts& starts, const Submitter& caller) {
   const Visibility seen(context.snapshot, caller);
   GpuLabels gpus(context.snapshot, context.gpus);
-  QueueChoice choice(filter, context, caller, seen, gpus);
-  std::vector<const Job*> jobs;
-  for (const Job& job : context.snapshot.jobs) {
-    if (choice.Takes(job)) jobs.push_back(&job);
+  const std::vector<const Job*> jobs =
+      PageOf(Choose(filter, context, starts, caller, seen, gpus).jobs, filter, kMostFileRows);
+  const JobEnds ends(context.queue, IdsOf(jobs));
+  CsvText file;
+  for (const char* head : kFileHeads) file.Add(head);
+  file.EndLine();
+  for (const Job* job : jobs) {
+    if (context.budget != nullptr && context.budget->Spent()) break;
+    AddLine(QueueRow(*job, StartOrNull(starts, job->id), context, caller, {gpus, seen, ends}),
+            file);
   }
-  const std::vector<const Job*> page = PageOf(InOrder(jobs, starts), filter);
+  return std::move(file).Take();
+}
+
+nlohmann::json AnswerQueue(const QueueFilter& filter, const AdviceContext& context,
+                           const QueueStarts& starts, const Submitter& caller,
+                           const Sweeps& sweeps) {
+  const Visibility seen(context.snapshot, caller);
+  GpuLabels gpus(context.snapshot, context.gpus);
+  const ChosenJobs chosen = Choose(filter, context, starts, caller, seen, gpus);
+  const std::vector<const Job*> page = PageOf(chosen.jobs, filter, kMostQueueRows);
   const JobEnds ends(context.queue, IdsOf(page));
   const JobLookups lookups{gpus, seen, ends};
   api::Queue answer;
+  std::vector<std::pair<int64_t, int64_t>> named;
   for (const Job* job : page) {
-    const auto start = starts.find(job->id);
-    answer.jobs.push_back(
-        QueueRow(*job, start == starts.end() ? nullptr : &start->second, context, caller, lookups));
+    answer.jobs.push_back(QueueRow(*job, StartOrNull(starts, job->id), context, caller, lookups));
+    const int64_t sweep = MaySee(context.snapshot, *job, caller) ? sweeps.of(*job) : 0;
+    if (sweep == 0) continue;
+    answer.jobs.back().sweep = sweep;
+    named.emplace_back(sweep, job->uid);
   }
-  answer.total = static_cast<int64_t>(jobs.size());
-  answer.hidden = choice.hidden();
+  if (!named.empty() && sweeps.progress) answer.sweeps = sweeps.progress(named);
+  answer.total = static_cast<int64_t>(chosen.jobs.size());
+  answer.hidden = chosen.hidden;
   answer.offset = static_cast<int64_t>(filter.offset);
   answer.pools = QueuePools(context.snapshot, seen, gpus);
   return ToJson(answer);

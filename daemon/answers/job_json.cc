@@ -13,7 +13,9 @@
 #include "common/forecast/start_moves.h"
 #include "common/forecast/why_pending.h"
 #include "common/history/forecast_history.h"
+#include "common/scheduler/competing_jobs.h"
 #include "common/scheduler/node_pool.h"
+#include "common/scheduler/queue_model.h"
 #include "common/slurm/gres.h"
 #include "common/slurm/job_id.h"
 #include "common/slurm/pending_reason.h"
@@ -114,10 +116,14 @@ std::string UpdateCommand(const Job& job, const LimitPoint& best) {
 
 }  // namespace
 
-bool MaySee(const Snapshot& snapshot, const Job& job, const Submitter& caller) {
+bool MaySeeJobsOf(int64_t uid, const Snapshot& snapshot, const Submitter& caller) {
   if (caller.uid < 0) return false;
   if (!HasFlag(snapshot.config.private_data, "jobs")) return true;
-  return caller.uid == 0 || (caller.uid >= 0 && caller.uid == job.uid);
+  return caller.uid == 0 || caller.uid == uid;
+}
+
+bool MaySee(const Snapshot& snapshot, const Job& job, const Submitter& caller) {
+  return MaySeeJobsOf(job.uid, snapshot, caller);
 }
 
 api::StartFigures StartFiguresOf(const StartSamples& start, UnixSeconds now) {
@@ -219,6 +225,21 @@ namespace {
 
 constexpr size_t kMostShownOfId = 40;
 
+constexpr size_t kMostJobsAhead = 10;
+
+std::vector<api::JobAhead> JobsAhead(const Job& job, const AdviceContext& context,
+                                     const Visibility& seen) {
+  std::vector<api::JobAhead> rows;
+  for (const int64_t id : JobsAheadOf(job.id, context.queue.pending(), kMostJobsAhead)) {
+    const auto& jobs = context.snapshot.jobs;
+    const auto one = std::lower_bound(jobs.begin(), jobs.end(), id,
+                                      [](const Job& each, int64_t key) { return each.id < key; });
+    if (one == jobs.end() || one->id != id || !seen.SeesOneOf(one->request.partitions)) continue;
+    rows.push_back({id, GpusOfJob(*one), one->request.nodes_min, one->priority});
+  }
+  return rows;
+}
+
 // The parts of a heterogeneous job start together, when the last of them can.
 Result<StartSamples> StartWithItsParts(const Job& job, const AdviceContext& context) {
   Result<StartSamples> start = StartOfWaiting(context.queue, job, job.request);
@@ -272,6 +293,12 @@ Result<json> AnswerJob(std::string_view text, const AdviceContext& context, cons
   api::Job answer;
   if (HoldsNodes(*job)) {
     answer.row = QueueRow(*job, nullptr, context, caller, lookups);
+    const bool hides_nodes = HasFlag(context.snapshot.config.private_data, "nodes");
+    if (!hides_nodes || caller.uid == 0 || (caller.uid >= 0 && caller.uid == job->uid)) {
+      for (const Allocation& allocation : job->allocations) {
+        answer.on_nodes.push_back(allocation.node);
+      }
+    }
     return ToJson(answer);
   }
   const Result<StartSamples> known = StartWithItsParts(*job, context);
@@ -282,6 +309,7 @@ Result<json> AnswerJob(std::string_view text, const AdviceContext& context, cons
   api::JobOutlook& outlook = answer.outlook.emplace();
   outlook.forecast =
       ForecastNote(start != nullptr ? start->wait_seconds.size() : 0, PastBehind(context.queue));
+  outlook.ahead = JobsAhead(*job, context, seen);
   if (whose) outlook.priority_factors = PriorityOf(*job, context);
   if (start == nullptr) return ToJson(answer);
   if (whose) {

@@ -19,6 +19,9 @@ namespace gpuadvise::daemon {
 // none for who asks anonymously.
 bool MaySee(const Snapshot& snapshot, const Job& job, const Submitter& caller);
 
+// The same of a job of `uid`.
+bool MaySeeJobsOf(int64_t uid, const Snapshot& snapshot, const Submitter& caller);
+
 // What is looked up for each job of one answer.
 struct JobLookups {
   GpuLabels& gpus;

@@ -24,6 +24,8 @@ std::string_view NameOf(NodeUse use);
 // nullopt for another word.
 std::optional<NodeUse> NodeUseNamed(std::string_view name);
 
+constexpr bool IsBroken(NodeUse use) { return use == NodeUse::kDrained || use == NodeUse::kDown; }
+
 // Down: nothing can run there. Drained: no new job gets it (drain, failing, maintenance), though
 // some may still run. Busy: a small job finds no room (on a node with GPUs: no GPU). Promised: all
 // of it is idle, but kept for a waiting job or a reservation.

@@ -13,9 +13,9 @@ bool Same(const Freshness& a, const Freshness& b) {
 
 }  // namespace
 
-Result<SharedText> AnswerCache::Get(const std::shared_ptr<const DaemonState>& state,
-                                    const Freshness& freshness, const std::string& request,
-                                    const Make& make) {
+Result<FramedAnswer> AnswerCache::Get(const std::shared_ptr<const DaemonState>& state,
+                                      const Freshness& freshness, const std::string& request,
+                                      const Make& make) {
   const std::lock_guard lock(mutex_);
   if (state_.lock() != state) {
     state_ = state;
@@ -32,14 +32,24 @@ Result<SharedText> AnswerCache::Get(const std::shared_ptr<const DaemonState>& st
       answer.freshness = freshness;
       bytes_ += BytesOf(request, answer);
     }
-    return answer.framed.text;
+    return answer.framed;
   }
   Result<nlohmann::json> made = make();
   if (!made) return tl::unexpected<Error>(std::move(made.error()));
-  Answer answer{FramedText(Text(*made), state.get(), freshness), freshness, ++count_};
-  SharedText text = answer.framed.text;
-  Keep(request, std::move(answer));
-  return text;
+  FramedAnswer framed = FramedText(std::move(*made), state.get(), freshness);
+  Keep(request, {framed, freshness, ++count_});
+  return framed;
+}
+
+std::shared_ptr<const void> AnswerCache::TakeFile() {
+  const std::lock_guard lock(mutex_);
+  for (std::weak_ptr<const void>& file : files_) {
+    if (!file.expired()) continue;
+    auto place = std::make_shared<const char>();
+    file = place;
+    return place;
+  }
+  return nullptr;
 }
 
 // What an answer takes in all.

@@ -1,4 +1,5 @@
-// Answers that are the same for everybody who asks without a name, made once for each state.
+// Answers that are the same for everybody who asks without a name, made once for each state; and
+// how many large ones may be on their way.
 //
 // Problem. Hundreds of dashboards ask for the same few things after every snapshot.
 // Idea. What an answer says depends on the state and the request alone; only the frame around it
@@ -8,6 +9,7 @@
 // any thread.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,7 +18,6 @@
 
 #include "common/base/error.h"
 #include "daemon/api/frame.h"
-#include "daemon/http/event_feed.h"
 #include "daemon/state/cluster_state.h"
 
 namespace gpuadvise::daemon {
@@ -25,12 +26,18 @@ class AnswerCache {
  public:
   static constexpr size_t kMostBytes = 16u << 20;  // requests and answers together
   static constexpr size_t kMostAnswers = 2048;     // the oldest is looked for among all
+  static constexpr size_t kMostFiles = 4;
   using Make = std::function<Result<nlohmann::json>()>;
 
   // The framed text of what `make` gives for `request` in `state`. Errors: those of `make`, which
   // are not kept.
-  Result<SharedText> Get(const std::shared_ptr<const DaemonState>& state,
-                         const Freshness& freshness, const std::string& request, const Make& make);
+  Result<FramedAnswer> Get(const std::shared_ptr<const DaemonState>& state,
+                           const Freshness& freshness, const std::string& request,
+                           const Make& make);
+
+  // A place for a file that is made for one caller alone, to be held until it is sent, because such
+  // files are large; null: kMostFiles are on their way.
+  std::shared_ptr<const void> TakeFile();
 
  private:
   struct Answer {
@@ -47,6 +54,7 @@ class AnswerCache {
   std::map<std::string, Answer> answers_;
   size_t bytes_ = 0;
   uint64_t count_ = 0;
+  std::array<std::weak_ptr<const void>, kMostFiles> files_;
 };
 
 }  // namespace gpuadvise::daemon

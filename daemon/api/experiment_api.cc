@@ -42,15 +42,23 @@ const Job* Find(const OwnJobs& jobs, int64_t id) {
   return found == jobs.end() ? nullptr : found->second;
 }
 
-// A job of the caller that nobody advised: from the queue, else from what the history knows.
+// A job of the caller that nobody advised: from the queue, else from what the history knows. A task
+// is in its array's sweep.
 Result<std::optional<Experiment>> JobOfCaller(int64_t id, const Submitter& caller,
-                                              const Snapshot* snapshot, HistoryWriter& history) {
-  if (const Job* job = Find(JobsOf(snapshot, caller.uid), id)) return ExperimentOf(*job);
+                                              const Snapshot* snapshot, const ExperimentLog& log,
+                                              HistoryWriter& history) {
+  const auto with_sweep = [&](Experiment experiment, int64_t array) {
+    if (array != 0) experiment.sweep.job_id = log.SweepOf(array, caller.uid);
+    return experiment;
+  };
+  if (const Job* job = Find(JobsOf(snapshot, caller.uid), id)) {
+    return with_sweep(ExperimentOf(*job), job->array_job_id);
+  }
   const Result<std::vector<JobRecord>> records = history.RecordsOf({id});
   if (!records) return tl::unexpected<Error>(records.error());
   for (const JobRecord& record : *records) {
     if (caller.user.empty() || record.user != caller.user) continue;
-    return ExperimentOf(record, caller.uid);
+    return with_sweep(ExperimentOf(record, caller.uid), record.array_job_id);
   }
   return std::nullopt;
 }
@@ -111,7 +119,7 @@ Result<void> TakeOutcome(Outcome outcome, const Submitter& caller, const Snapsho
   const int64_t id = outcome.job_id;
   std::optional<Experiment> otherwise;
   if (!log.Knows(id, caller.uid)) {
-    Result<std::optional<Experiment>> found = JobOfCaller(id, caller, snapshot, history);
+    Result<std::optional<Experiment>> found = JobOfCaller(id, caller, snapshot, log, history);
     if (!found) return tl::unexpected<Error>(std::move(found.error()));
     otherwise = std::move(*found);
   }
@@ -129,8 +137,8 @@ Result<json> TakeOutcome(const json& body, const Submitter& caller, const Snapsh
   return ToJson(api::Reported{id});
 }
 
-Result<json> ExperimentRows(std::string_view target, const Submitter& caller,
-                            const Snapshot* snapshot, ExperimentLog& log) {
+Result<api::Experiments> ExperimentRows(std::string_view target, const Submitter& caller,
+                                        const Snapshot* snapshot, ExperimentLog& log) {
   const std::map<std::string, std::string> query = ParseQuery(target);
   const auto job = NumberIn(query, "job");
   if (!job) return tl::unexpected<Error>(job.error());
@@ -154,7 +162,7 @@ Result<json> ExperimentRows(std::string_view target, const Submitter& caller,
     TakeStart(own, experiment);
     answer.jobs.push_back(RowOf(experiment, StateOf(experiment, own, snapshot), job->has_value()));
   }
-  return ToJson(answer);
+  return answer;
 }
 
 }  // namespace gpuadvise::daemon

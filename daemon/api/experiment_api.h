@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/api/experiment.h"
 #include "common/forecast/start_of.h"
 #include "common/runs/experiment.h"
 #include "daemon/state/advice_store.h"
@@ -31,9 +32,9 @@ Result<nlohmann::json> TakeOutcome(const nlohmann::json& body, const Submitter& 
 Result<void> TakeOutcome(Outcome outcome, const Submitter& caller, const Snapshot* snapshot,
                          ExperimentLog& log, HistoryWriter& history);
 
-// GET /v1/advice: the caller's own jobs; job=ID and limit=N in `target`. Errors: kBadInput for the
-// query, kNotFound for a job that is not the caller's.
-Result<nlohmann::json> ExperimentRows(std::string_view target, const Submitter& caller,
-                                      const Snapshot* snapshot, ExperimentLog& log);
+// GET /v1/advice without its sweeps: the caller's own jobs; job=ID and limit=N in `target`. Errors:
+// kBadInput for the query, kNotFound for a job that is not the caller's.
+Result<api::Experiments> ExperimentRows(std::string_view target, const Submitter& caller,
+                                        const Snapshot* snapshot, ExperimentLog& log);
 
 }  // namespace gpuadvise::daemon

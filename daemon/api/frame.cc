@@ -1,6 +1,10 @@
 #include "daemon/api/frame.h"
 
+#include <fmt/format.h>
+
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "common/base/json_text.h"
@@ -27,27 +31,46 @@ api::Meta MetaOf(const DaemonState* state, const Freshness& freshness) {
 
 }  // namespace
 
-json Framed(json answer, const DaemonState* state, const Freshness& freshness) {
+namespace {
+
+// The part of the frame that changes by the second.
+void AddAge(const DaemonState* state, const Freshness& freshness, json& answer) {
   answer["meta"] = ToJson(MetaOf(state, freshness));
   answer["snapshot_age_seconds"] = state != nullptr ? json(freshness.age_seconds) : json(nullptr);
-  if (!answer.contains("errors")) answer["errors"] = json::array();
-  if (!answer.contains("warnings")) answer["warnings"] = json::array();
+}
+
+void AddErrorsAndWarnings(json& answer) {
+  answer.emplace("errors", json::array());
+  answer.emplace("warnings", json::array());
+}
+
+}  // namespace
+
+json Framed(json answer, const DaemonState* state, const Freshness& freshness) {
+  AddAge(state, freshness, answer);
+  AddErrorsAndWarnings(answer);
   return answer;
 }
 
-FramedAnswer FramedText(const std::string& answer, const DaemonState* state,
-                        const Freshness& freshness) {
-  const std::string rest = (answer == "{}" ? "" : ",") + answer.substr(1);
-  return Reframed({std::make_shared<const std::string>(rest), 0}, state, freshness);
+FramedAnswer FramedText(json answer, const DaemonState* state, const Freshness& freshness) {
+  AddErrorsAndWarnings(answer);
+  std::string rest = Text(answer);
+  rest.front() = ',';  // behind the frame
+  // Weak: the same answer may come compressed or not.
+  std::string tag = fmt::format("W/\"{:016x}\"", std::hash<std::string_view>{}(rest));
+  return Reframed({std::make_shared<const std::string>(std::move(rest)), 0, std::move(tag)}, state,
+                  freshness);
 }
 
 FramedAnswer Reframed(const FramedAnswer& framed, const DaemonState* state,
                       const Freshness& freshness) {
-  std::string text = Text(Framed(json::object(), state, freshness));
+  json frame = json::object();
+  AddAge(state, freshness, frame);
+  std::string text = Text(frame);
   text.pop_back();  // the frame's own brace
   const size_t at = text.size();
   text.append(*framed.text, framed.answer_at);
-  return {std::make_shared<const std::string>(std::move(text)), at};
+  return {std::make_shared<const std::string>(std::move(text)), at, framed.tag};
 }
 
 json FramedError(const Error& error, const DaemonState* state, const Freshness& freshness) {

@@ -13,14 +13,16 @@ namespace gpuadvise::daemon {
 // `answer`'s own members inside the frame. `state` may be null.
 nlohmann::json Framed(nlohmann::json answer, const DaemonState* state, const Freshness& freshness);
 
-// An answer as text, of which `answer_at` is where it goes on after its frame.
+// An answer as text, of which `answer_at` is where it goes on after its frame; `tag` is an entity
+// tag (ETag) of what follows there, the same whatever the snapshot's age.
 struct FramedAnswer {
   std::shared_ptr<const std::string> text;
   size_t answer_at = 0;
+  std::string tag;
 };
 
-// The same of an answer that is text already (a JSON object).
-FramedAnswer FramedText(const std::string& answer, const DaemonState* state,
+// The same as text.
+FramedAnswer FramedText(nlohmann::json answer, const DaemonState* state,
                         const Freshness& freshness);
 
 // The same answer in another frame.

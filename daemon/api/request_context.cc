@@ -51,6 +51,20 @@ Result<json> Complete(const RequestContext& call, Result<json> answer) {
   return answer;
 }
 
+// `answer` with its tag; to who has that already, only that it is still so, and in which snapshot.
+ApiResponse ReplyTagged(const RequestContext& call, const FramedAnswer& answer) {
+  ApiResponse response;
+  response.fields = {{"ETag", answer.tag}};
+  if (call.request.browser.if_none_match.find(answer.tag) == std::string::npos) {
+    response.shared_body = answer.text;
+    return response;
+  }
+  response.status = 304;
+  response.fields.emplace_back("Gpuadvise-Snapshot",
+                               std::to_string(call.state->snapshot->taken_at));
+  return response;
+}
+
 ApiResponse RefuseTooLarge(const RequestContext& call) {
   ApiResponse response = Refuse(call, call.budget.error());
   response.status = 422;
@@ -119,17 +133,18 @@ Submitter CallerOf(const RequestContext& call) {
 
 ApiResponse ReplyOnce(const RequestContext& call, const std::function<Result<json>()>& make) {
   if (!call.state) return Refuse(call, NoSnapshotYet(call.freshness));
-  if (!call.peer.anonymous || call.api.shared == nullptr) {
-    return ReplyOrRefuse(call, make());
-  }
   const auto whole = [&] { return Complete(call, make()); };
-  Result<SharedText> text =
-      call.api.shared->Get(call.state, call.freshness, CanonicalTarget(call.request.target), whole);
+  const auto framed = [&](json answer) {
+    return FramedText(std::move(answer), call.state.get(), call.freshness);
+  };
+  const bool shared = call.peer.anonymous && call.api.shared != nullptr;
+  const Result<FramedAnswer> answer =
+      shared ? call.api.shared->Get(call.state, call.freshness,
+                                    CanonicalTarget(call.request.target), whole)
+             : whole().map(framed);
   if (call.budget.stopped()) return RefuseTooLarge(call);
-  if (!text) return Refuse(call, text.error());
-  ApiResponse response;
-  response.shared_body = std::move(*text);
-  return response;
+  if (!answer) return Refuse(call, answer.error());
+  return ReplyTagged(call, *answer);
 }
 
 }  // namespace gpuadvise::daemon

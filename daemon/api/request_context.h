@@ -14,6 +14,7 @@
 #include "common/advise/advice_context.h"
 #include "common/base/error.h"
 #include "common/base/for_each.h"
+#include "common/history/node_past.h"
 #include "daemon/base/api_types.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/system.h"
@@ -65,6 +66,7 @@ struct ApiState {
   std::function<std::string()> accounting_problem =
       nullptr;                                // what lacks without it; "": it answers
   std::function<void()> poll_soon = nullptr;  // asks for a snapshot earlier than the next is due
+  const NodePast* node_past = nullptr;        // what GET /v1/timeline tells of the past
 };
 
 struct RequestContext {
@@ -88,7 +90,8 @@ ApiResponse Refuse(const RequestContext& call, const Error& error);
 // Either of both; a refusal also where the budget has stopped what `answer` is of.
 ApiResponse ReplyOrRefuse(const RequestContext& call, Result<nlohmann::json> answer);
 
-// What `make` gives for the request: for callers without a name once for each state.
+// What `make` gives for the request: for callers without a name once for each state. With an ETag;
+// 304 for who names it in If-None-Match.
 ApiResponse ReplyOnce(const RequestContext& call,
                       const std::function<Result<nlohmann::json>()>& make);
 

@@ -213,6 +213,18 @@ Result<QueueFilter> ParseQueueFilter(std::string_view target) {
     const Result<void> taken = TakePage(name, value, filter);
     if (!taken) return tl::unexpected<Error>(taken.error());
     if (name == "user") filter.user = value;
+    if (name == "account") filter.account = value;
+    if (name == "sort" && !value.empty()) {
+      const Result<QueueSort> sort = ParseQueueSort(value);
+      if (!sort) return tl::unexpected<Error>(sort.error());
+      filter.sort = *sort;
+    }
+    if (name == "format") {
+      if (!value.empty() && value != "json" && value != "csv") {
+        return BadInput(fmt::format("format is {}; write json or csv", Quoted(value)));
+      }
+      filter.as_file = value == "csv";
+    }
     if (name != "state" || value.empty()) continue;
     if (value != "pending" && value != "running") {
       return BadInput(fmt::format("state is {}; write pending or running", Quoted(value)));
@@ -222,44 +234,62 @@ Result<QueueFilter> ParseQueueFilter(std::string_view target) {
   return filter;
 }
 
-Result<NodesFilter> ParseNodesFilter(std::string_view target) {
-  NodesFilter filter;
+namespace {
+
+// What the queries of all lists of nodes have in common.
+Result<void> TakeNodes(const std::string& name, const std::string& value, NodesFilter& filter) {
+  if (name == "node") filter.node = value;
+  if (name != "condition" || value.empty()) return TakePage(name, value, filter);
+  filter.broken = value == "broken";
+  if (filter.broken) return {};
+  filter.condition = NodeUseNamed(value);
+  if (filter.condition) return {};
+  return BadInput(
+      fmt::format("condition is {}; write free, partly, busy, promised, drained, down or "
+                  "broken",
+                  Quoted(value)));
+}
+
+template <typename Filter>
+Result<Filter> FilterOfNodes(std::string_view target) {
+  Filter filter;
   for (const auto& [name, value] : ParseQuery(target)) {
-    const Result<void> taken = TakePage(name, value, filter);
+    const Result<void> taken = TakeNodes(name, value, filter);
     if (!taken) return tl::unexpected<Error>(taken.error());
-    if (name != "condition" || value.empty()) continue;
-    filter.condition = NodeUseNamed(value);
-    if (!filter.condition) {
-      return BadInput(fmt::format(
-          "condition is {}; write free, partly, busy, promised, drained or down", Quoted(value)));
-    }
   }
   return filter;
 }
 
+}  // namespace
+
+Result<NodesFilter> ParseNodesFilter(std::string_view target) {
+  return FilterOfNodes<NodesFilter>(target);
+}
+
 namespace {
 
-// The number of weeks that a query names, 1 to `most`; `otherwise` where it names none.
-Result<int64_t> WeeksOf(std::string_view target, int64_t most, int64_t otherwise) {
+// The number of `unit` (weeks) that a query names, 1 to `most`; `otherwise` where it names none.
+Result<int64_t> NumberOf(const char* unit, std::string_view target, int64_t most,
+                         int64_t otherwise) {
   const std::map<std::string, std::string> query = ParseQuery(target);
-  const auto given = query.find("weeks");
+  const auto given = query.find(unit);
   if (given == query.end()) return otherwise;
   const std::string& value = given->second;
   const char* end = value.data() + value.size();
-  int64_t weeks = 0;
-  const auto [rest, status] = std::from_chars(value.data(), end, weeks);
-  if (status != std::errc() || rest != end || weeks < 1 || weeks > most) {
+  int64_t number = 0;
+  const auto [rest, status] = std::from_chars(value.data(), end, number);
+  if (status != std::errc() || rest != end || number < 1 || number > most) {
     return BadInput(
-        fmt::format("weeks is {}; write a whole number from 1 to {}", Quoted(value), most));
+        fmt::format("{} is {}; write a whole number from 1 to {}", unit, Quoted(value), most));
   }
-  return weeks;
+  return number;
 }
 
 }  // namespace
 
 Result<HistoryQuestion> ParseHistoryQuestion(std::string_view target) {
   HistoryQuestion question;
-  const Result<int64_t> weeks = WeeksOf(target, kMostWeeks, question.weeks);
+  const Result<int64_t> weeks = NumberOf("weeks", target, kMostWeeks, question.weeks);
   if (!weeks) return tl::unexpected<Error>(weeks.error());
   question.weeks = *weeks;
   const std::map<std::string, std::string> query = ParseQuery(target);
@@ -267,9 +297,34 @@ Result<HistoryQuestion> ParseHistoryQuestion(std::string_view target) {
   return question;
 }
 
+Result<int64_t> ParseFreeHours(std::string_view target) {
+  return NumberOf("hours", target, kMostFreeHours, kMostFreeHours);
+}
+
+Result<TimelineFilter> ParseTimelineFilter(std::string_view target) {
+  Result<TimelineFilter> filter = FilterOfNodes<TimelineFilter>(target);
+  if (!filter) return filter;
+  const Result<int64_t> hours = NumberOf("hours", target, kMostTimelineHours, filter->hours);
+  if (!hours) return tl::unexpected<Error>(hours.error());
+  filter->hours = *hours;
+  return filter;
+}
+
+Result<UsersQuestion> ParseUsersQuestion(std::string_view target) {
+  UsersQuestion question;
+  const Result<int64_t> weeks = NumberOf("weeks", target, kMostUsageWeeks, question.weeks);
+  if (!weeks) return tl::unexpected<Error>(weeks.error());
+  question.weeks = *weeks;
+  const std::map<std::string, std::string> query = ParseQuery(target);
+  if (const auto account = query.find("account"); account != query.end()) {
+    question.account = account->second;
+  }
+  return question;
+}
+
 Result<UsageQuestion> ParseUsageQuestion(std::string_view target) {
   UsageQuestion question;
-  const Result<int64_t> weeks = WeeksOf(target, kMostUsageWeeks, question.weeks);
+  const Result<int64_t> weeks = NumberOf("weeks", target, kMostUsageWeeks, question.weeks);
   if (!weeks) return tl::unexpected<Error>(weeks.error());
   question.weeks = *weeks;
   return question;

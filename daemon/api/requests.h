@@ -50,16 +50,25 @@ Result<void> CheckQuery(std::string_view target, std::string_view allowed);
 // its length, none that is empty. REQUIRES: the query passes CheckQuery().
 std::string CanonicalTarget(std::string_view target);
 
-// user, partition, gpu, search, state (pending, running), offset and limit; "" is as if it were not
-// there. Errors: kBadInput naming the one that is wrong.
+// user, account, partition, gpu, search, sort, state (pending, running), format (json, csv), offset
+// and limit; "" is as if it were not there. Errors: kBadInput naming the one that is wrong.
 Result<QueueFilter> ParseQueueFilter(std::string_view target);
 
-// partition, gpu, search, condition, offset and limit. Errors: as above.
+// partition, gpu, node, search, condition, offset and limit. Errors: as above.
 Result<NodesFilter> ParseNodesFilter(std::string_view target);
+
+// The same and hours (1 to kMostTimelineHours). Errors: as above.
+Result<TimelineFilter> ParseTimelineFilter(std::string_view target);
 
 // What GET /v1/history asks: weeks (1 to kMostWeeks) and gpu. Errors: kBadInput
 // naming the one that is wrong.
 Result<HistoryQuestion> ParseHistoryQuestion(std::string_view target);
+
+// What GET /v1/free asks: hours (1 to kMostFreeHours). Errors: as above.
+Result<int64_t> ParseFreeHours(std::string_view target);
+
+// What GET /v1/users asks: weeks (as below) and account. Errors: as above.
+Result<UsersQuestion> ParseUsersQuestion(std::string_view target);
 
 // What GET /v1/usage asks: weeks (1 to kMostUsageWeeks). Errors: as above.
 Result<UsageQuestion> ParseUsageQuestion(std::string_view target);

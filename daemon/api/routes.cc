@@ -21,11 +21,13 @@
 #include "daemon/answers/answer_training.h"
 #include "daemon/answers/answers.h"
 #include "daemon/answers/views.h"
+#include "daemon/api/answer_cache.h"
 #include "daemon/api/event_teller.h"
 #include "daemon/api/experiment_api.h"
 #include "daemon/api/frame.h"
 #include "daemon/api/request_context.h"
 #include "daemon/api/requests.h"
+#include "daemon/api/sweep_progress.h"
 #include "daemon/base/clock.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/state/submitted_jobs.h"
@@ -136,12 +138,35 @@ ApiResponse GetEvents(RequestContext& call) {
   return response;
 }
 
+// All jobs of the filter as CSV, also for strangers, of whom few get one at a time.
+ApiResponse ReplyFile(const RequestContext& call, const QueueFilter& filter) {
+  if (!call.state) return Refuse(call, NoSnapshotYet(call.freshness));
+  const bool shared = call.peer.anonymous && call.api.shared != nullptr;
+  ApiResponse response;
+  response.held = shared ? call.api.shared->TakeFile() : nullptr;
+  if (shared && response.held == nullptr) {
+    response = Refuse(call, {ErrorCode::kUnavailable,
+                             "other callers receive such files now; try again in a moment", ""});
+    response.fields.emplace_back("Retry-After", "5");
+    return response;
+  }
+  response.body = QueueFile(filter, AdviceContextOf(call), call.state->Starts(), CallerOf(call));
+  if (call.budget.stopped()) return Refuse(call, call.budget.error());
+  response.content_type = "text/csv; charset=utf-8";
+  response.fields.emplace_back("Content-Disposition", "attachment; filename=\"jobs.csv\"");
+  return response;
+}
+
 ApiResponse GetQueue(RequestContext& call) {
   Result<QueueFilter> filter = ParseQueueFilter(call.request.target);
   if (!filter) return Refuse(call, filter.error());
+  if (filter->as_file) return ReplyFile(call, *filter);
   if (call.peer.anonymous) filter->limit = std::min(filter->limit, kMostPublicRows);
   return ReplyOnce(call, [&] {
-    return AnswerQueue(*filter, AdviceContextOf(call), call.state->Starts(), CallerOf(call));
+    const Sweeps sweeps{[&](const Job& job) { return SweepOf(job, call.api.experiments); },
+                        [&](const auto& named) { return ProgressOf(named, call); }};
+    return AnswerQueue(*filter, AdviceContextOf(call), call.state->Starts(), CallerOf(call),
+                       sweeps);
   });
 }
 
@@ -160,14 +185,37 @@ ApiResponse GetSite(RequestContext& call) {
   return ReplyOnce(call, [&] { return AnswerSite(*call.state->snapshot, SiteProblems(call)); });
 }
 
+ApiResponse GetScheduler(RequestContext& call) {
+  return ReplyOnce(call, [&] { return AnswerScheduler(*call.state->snapshot, CallerOf(call)); });
+}
+
 ApiResponse GetWaits(RequestContext& call) {
   return ReplyOnce(call, [&] { return AnswerWaits(AdviceContextOf(call), CallerOf(call)); });
+}
+
+ApiResponse GetFree(RequestContext& call) {
+  const Result<int64_t> hours = ParseFreeHours(call.request.target);
+  if (!hours) return Refuse(call, hours.error());
+  return ReplyOnce(call,
+                   [&] { return AnswerFree(*hours, AdviceContextOf(call), call.state->Free()); });
 }
 
 ApiResponse GetWaiting(RequestContext& call) {
   return ReplyOnce(call, [&] {
     return AnswerWaiting(AdviceContextOf(call), call.state->Starts(), CallerOf(call));
   });
+}
+
+// Since when the history knows of jobs, or why there is none.
+template <typename Answer>
+void SayWhatIsKnown(const RequestContext& call, Answer& answer) {
+  const HistoryState history = call.api.history.state();
+  if (history.info) {
+    answer.known_since = history.info->oldest;
+  } else {
+    answer.note = "only jobs that run now are counted, because no history is kept: " +
+                  TroubleFor(call, history.problem);
+  }
 }
 
 ApiResponse GetUsage(RequestContext& call) {
@@ -185,13 +233,26 @@ ApiResponse GetUsage(RequestContext& call) {
         });
     if (!read) return tl::unexpected<Error>(read.error());
     api::Usage answer = std::move(sums).Answer(rights, context, caller);
-    const HistoryState history = call.api.history.state();
-    if (history.info) {
-      answer.known_since = history.info->oldest;
-    } else {
-      answer.note = "only jobs that run now are counted, because no history is kept: " +
-                    TroubleFor(call, history.problem);
-    }
+    SayWhatIsKnown(call, answer);
+    return ToJson(answer);
+  });
+}
+
+ApiResponse GetUsers(RequestContext& call) {
+  const Result<UsersQuestion> question = ParseUsersQuestion(call.request.target);
+  if (!question) return Refuse(call, question.error());
+  return ReplyOnce(call, [&]() -> Result<json> {
+    const AdviceContext context = AdviceContextOf(call);
+    const Submitter caller = CallerOf(call);
+    UserSums sums(*question, RightsToUsage(context.snapshot, caller), context.snapshot.taken_at);
+    const Result<void> read =
+        call.api.history.EachRun(sums.since(), "", [&](const History::Run& run) {
+          sums.Add({run.user, run.account, run.gpus, run.eligible, run.start, run.end});
+          return !call.budget.Spent();
+        });
+    if (!read) return tl::unexpected<Error>(read.error());
+    api::Users answer = std::move(sums).Answer(context, call.state->Starts(), caller);
+    SayWhatIsKnown(call, answer);
     return ToJson(answer);
   });
 }
@@ -209,6 +270,19 @@ ApiResponse GetNodes(RequestContext& call) {
   return ReplyOnce(call, [&] {
     return AnswerNodes(*filter, AdviceContextOf(call), call.state->Starts(), CallerOf(call));
   });
+}
+
+ApiResponse GetTimeline(RequestContext& call) {
+  const Result<TimelineFilter> filter = ParseTimelineFilter(call.request.target);
+  if (!filter) return Refuse(call, filter.error());
+  return ReplyOnce(call, [&] {
+    return AnswerTimeline(*filter, AdviceContextOf(call), call.state->Starts(), call.api.node_past,
+                          CallerOf(call));
+  });
+}
+
+ApiResponse GetMap(RequestContext& call) {
+  return ReplyOnce(call, [&] { return AnswerMap(AdviceContextOf(call), CallerOf(call)); });
 }
 
 ApiResponse GetJob(RequestContext& call) {
@@ -337,7 +411,10 @@ Result<Experiment> SubmittedAdvice(const RequestContext& call) {
     return Fail(ErrorCode::kNotFound, fmt::format("this advice has no strategy of rank {}", *rank),
                 "/rank");
   }
+  Result<SweepPart> sweep = SweepIn(*body, *job_id, call);
+  if (!sweep) return tl::unexpected<Error>(std::move(sweep.error()));
   Experiment experiment = ExperimentOf(*given, static_cast<size_t>(*rank - 1), *body);
+  experiment.sweep = *sweep;
   experiment.job_id = *job_id;
   experiment.uid = caller.uid;
   experiment.user = caller.user;
@@ -393,8 +470,15 @@ ApiResponse PostOutcome(RequestContext& call) {
 }
 
 ApiResponse GetAdvice(RequestContext& call) {
-  return ReplyOrRefuse(call, ExperimentRows(call.request.target, CallerOf(call), SnapshotOf(call),
-                                            call.api.experiments));
+  Result<api::Experiments> rows =
+      ExperimentRows(call.request.target, CallerOf(call), SnapshotOf(call), call.api.experiments);
+  if (!rows) return Refuse(call, rows.error());
+  std::vector<SweepName> sweeps;
+  for (const api::Experiment& job : rows->jobs) {
+    if (job.sweep) sweeps.emplace_back(*job.sweep, call.peer.uid);
+  }
+  rows->sweeps = ProgressOf(sweeps, call);
+  return Reply(call, ToJson(*rows));
 }
 
 // In Prometheus' text format, without the frame.
@@ -426,11 +510,18 @@ const Route kRoutes[] = {
     {"POST", "/v1/scale", nullptr, true, PostScale},
     {"POST", "/v1/measured", nullptr, true, PostMeasured},
     {"GET", "/v1/gpus", nullptr, true, GetGpus},
-    {"GET", "/v1/queue", nullptr, true, GetQueue, "user,partition,gpu,search,state,offset,limit"},
+    {"GET", "/v1/queue", nullptr, true, GetQueue,
+     "user,account,partition,gpu,search,state,sort,format,offset,limit"},
     {"GET", "/v1/waits", nullptr, true, GetWaits},
+    {"GET", "/v1/free", nullptr, true, GetFree, "hours"},
     {"GET", "/v1/me", nullptr, true, GetMe},
     {"GET", "/v1/site", nullptr, false, GetSite},
-    {"GET", "/v1/nodes", nullptr, true, GetNodes, "partition,gpu,search,condition,offset,limit"},
+    {"GET", "/v1/scheduler", nullptr, true, GetScheduler},
+    {"GET", "/v1/nodes", nullptr, true, GetNodes,
+     "partition,gpu,node,search,condition,offset,limit"},
+    {"GET", "/v1/map", nullptr, true, GetMap},
+    {"GET", "/v1/timeline", nullptr, true, GetTimeline,
+     "partition,gpu,node,search,condition,hours,offset,limit"},
     {"GET", "/v1/jobs/", "", true, GetJob, "", "/v1/jobs/{id}"},
     {"GET", "/v1/accuracy", nullptr, true, GetAccuracy},
     {"GET", "/v1/history", nullptr, true, GetHistory, "weeks,gpu"},
@@ -439,6 +530,7 @@ const Route kRoutes[] = {
     {"POST", "/v1/outcomes", nullptr, false, PostOutcome},
     {"GET", "/v1/waiting", nullptr, true, GetWaiting},
     {"GET", "/v1/usage", nullptr, true, GetUsage, "weeks"},
+    {"GET", "/v1/users", nullptr, false, GetUsers, "weeks,account"},
     {"GET", "/v1/presets", nullptr, true, GetPresets},
     {"GET", "/v1/events", nullptr, true, GetEvents},
     {"GET", "/healthz", nullptr, true, GetHealth},

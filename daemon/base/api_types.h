@@ -57,6 +57,7 @@ struct ApiResponse {
   std::shared_ptr<EventFeed> events = nullptr;                   // an endless body instead
   std::optional<std::chrono::seconds> events_last = {};          // but no longer than this
   std::chrono::nanoseconds cpu_time{0};                          // that the answer took
+  std::shared_ptr<const void> held = nullptr;                    // let go once it is sent
 
   const std::string& Bytes() const { return shared_body ? *shared_body : body; }
 };

@@ -1,14 +1,21 @@
 #include "daemon/base/postgres_url.h"
 
 #include <fmt/format.h>
-#include <libpq-fe.h>
 
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <utility>
 
+#ifndef GPUADVISE_STATIC
+#include <libpq-fe.h>
+#endif
+
 namespace gpuadvise::daemon {
+
+#ifdef GPUADVISE_STATIC
+Result<PostgresPlace> ReadPostgresUrl(const std::string&) { return BadInput(kNoPostgres); }
+#else
 namespace {
 
 // libpq would wait for minutes where nobody answers, and for hours on a host that has gone.
@@ -46,10 +53,6 @@ std::string ShownOf(const std::map<std::string, std::string>& said) {
 
 }  // namespace
 
-bool IsPostgresUrl(std::string_view text) {
-  return text.starts_with("postgresql://") || text.starts_with("postgres://");
-}
-
 Result<PostgresPlace> ReadPostgresUrl(const std::string& url) {
   char* why = nullptr;
   const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> options(
@@ -76,6 +79,12 @@ Result<PostgresPlace> ReadPostgresUrl(const std::string& url) {
     place.connection += fmt::format("{}={} ", keyword, Quoted(value));
   }
   return place;
+}
+
+#endif
+
+bool IsPostgresUrl(std::string_view text) {
+  return text.starts_with("postgresql://") || text.starts_with("postgres://");
 }
 
 std::string WithoutPassword(const std::string& url) {

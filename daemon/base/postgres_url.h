@@ -18,6 +18,11 @@ struct PostgresPlace {
   friend bool operator==(const PostgresPlace&, const PostgresPlace&) = default;
 };
 
+// Why a static build, which has no libpq, refuses every URL.
+inline constexpr const char* kNoPostgres =
+    "the portable gpuadvised keeps its history in a file, not in PostgreSQL; leave history empty, "
+    "or install gpuadvised from packages or source";
+
 // Whether `text` begins as a URL of PostgreSQL does.
 bool IsPostgresUrl(std::string_view text);
 

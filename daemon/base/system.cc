@@ -1,90 +1,47 @@
 #include "daemon/base/system.h"
 
-#include <pwd.h>
-#include <systemd/sd-daemon.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <sstream>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/base/text.h"
+#include "common/process/descriptor.h"
+#include "common/process/name_service.h"
 
 namespace gpuadvise::daemon {
-
-void NotifyReady() { sd_notify(0, "READY=1"); }
-
-void NotifyReloading() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  const int64_t microseconds = int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000;
-  sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", static_cast<long long>(microseconds));
-}
-
-void NotifyStopping() { sd_notify(0, "STOPPING=1"); }
-
-void NotifyWatchdog() { sd_notify(0, "WATCHDOG=1"); }
-
-std::chrono::nanoseconds ThreadCpuTime() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
-}
-
-std::optional<std::chrono::microseconds> WatchdogInterval() {
-  uint64_t limit = 0;
-  if (sd_watchdog_enabled(0, &limit) <= 0) return std::nullopt;
-  return std::chrono::microseconds(limit / 2);
-}
-
 namespace {
 
-// What the system says of a user; `ask` is getpwuid_r or getpwnam_r with its first argument.
-// `take` is given the entry. False: there is no such user.
-bool AskSystem(const std::function<int(passwd*, char*, size_t, passwd**)>& ask,
-               const std::function<void(const passwd&)>& take) {
-  std::vector<char> buffer(4096);
-  for (;;) {
-    passwd entry{};
-    passwd* found = nullptr;
-    const int status = ask(&entry, buffer.data(), buffer.size(), &found);
-    if (status == 0 && found != nullptr) take(*found);
-    if (status == 0) return found != nullptr;
-    if (status != ERANGE || buffer.size() > (1u << 20)) return false;
-    buffer.resize(buffer.size() * 2);
-  }
+// One datagram to the service manager, as sd_notify(3) describes it.
+void Notify(const std::string& state) {
+  const char* name = std::getenv("NOTIFY_SOCKET");
+  const std::string_view path = name == nullptr ? "" : name;
+  sockaddr_un address{};
+  if (path.size() < 2 || path.size() >= sizeof address.sun_path) return;
+  if (path.front() != '/' && path.front() != '@') return;
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, path.size());
+  if (path.front() == '@') address.sun_path[0] = '\0';  // an abstract one
+  const Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ::sendto(socket.get(), state.data(), state.size(), MSG_NOSIGNAL,
+           reinterpret_cast<const sockaddr*>(&address),
+           static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size()));
 }
-
-std::string NameBehind(int64_t uid) {
-  std::string name;
-  AskSystem(
-      [uid](passwd* entry, char* buffer, size_t size, passwd** found) {
-        return getpwuid_r(static_cast<uid_t>(uid), entry, buffer, size, found);
-      },
-      [&](const passwd& user) { name = user.pw_name; });
-  return name;
-}
-
-std::optional<int64_t> UidBehind(const std::string& name) {
-  std::optional<int64_t> uid;
-  AskSystem(
-      [&name](passwd* entry, char* buffer, size_t size, passwd** found) {
-        return getpwnam_r(name.c_str(), entry, buffer, size, found);
-      },
-      [&](const passwd& user) { uid = static_cast<int64_t>(user.pw_uid); });
-  return uid;
-}
-
-}  // namespace
-
-namespace {
 
 std::optional<int64_t> WholeNumberOf(std::string_view text) {
   int64_t number = 0;
@@ -94,7 +51,43 @@ std::optional<int64_t> WholeNumberOf(std::string_view text) {
   return number;
 }
 
+std::optional<int64_t> NumberIn(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? std::nullopt : WholeNumberOf(text);
+}
+
+std::optional<int64_t> UidBehind(const std::string& name) {
+  const std::map<std::string, int64_t> ids = UserIds({name});
+  return ids.empty() ? std::nullopt : std::optional(ids.begin()->second);
+}
+
 }  // namespace
+
+void NotifyReady() { Notify("READY=1"); }
+
+void NotifyReloading() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const int64_t microseconds = int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000;
+  Notify(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", microseconds));
+}
+
+void NotifyStopping() { Notify("STOPPING=1"); }
+
+void NotifyWatchdog() { Notify("WATCHDOG=1"); }
+
+std::chrono::nanoseconds ThreadCpuTime() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
+std::optional<std::chrono::microseconds> WatchdogInterval() {
+  const std::optional<int64_t> limit = NumberIn("WATCHDOG_USEC");
+  const std::optional<int64_t> watched = NumberIn("WATCHDOG_PID");
+  if (!limit || *limit == 0 || (watched && *watched != ::getpid())) return std::nullopt;
+  return std::chrono::microseconds(*limit / 2);
+}
 
 bool IsLoginName(const std::string& name) {
   constexpr size_t kLongestLoginName = 256;
@@ -110,13 +103,22 @@ std::optional<int64_t> UidOfUser(const std::string& name) {
 }
 
 SubordinateUids::SubordinateUids(std::string_view text) {
+  std::vector<std::pair<std::string, Range>> read;
+  std::vector<std::string> names;
   for (const std::string_view line : SplitAt(text, '\n')) {
     const std::vector<std::string_view> parts = SplitAt(line, ':');
     if (parts.size() != 3) continue;
     const auto first = WholeNumberOf(parts[1]);
     const auto count = WholeNumberOf(parts[2]);
     if (!first || !count) continue;
-    ranges_.push_back({*first, *count, UidOfUser(std::string(parts[0])).value_or(*first)});
+    const auto uid = WholeNumberOf(parts[0]);
+    read.emplace_back(parts[0], Range{*first, *count, uid.value_or(*first)});
+    if (!uid) names.emplace_back(parts[0]);
+  }
+  const std::map<std::string, int64_t> uids = UserIds(names);
+  for (auto& [name, range] : read) {
+    if (const auto found = uids.find(name); found != uids.end()) range.owner = found->second;
+    ranges_.push_back(range);
   }
 }
 
@@ -137,7 +139,7 @@ int64_t SubordinateUids::OwnerOf(int64_t uid) const {
 UserNames::UserNames(const Clock& clock, std::function<std::string(int64_t)> name_of,
                      std::function<std::optional<int64_t>(const std::string&)> uid_of)
     : clock_(clock),
-      name_of_(name_of ? std::move(name_of) : NameBehind),
+      name_of_(name_of ? std::move(name_of) : UserName),
       uid_of_(uid_of ? std::move(uid_of) : UidBehind) {}
 
 template <typename Key, typename Value>

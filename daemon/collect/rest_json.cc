@@ -406,6 +406,10 @@ Node ReadRestNode(const RestJson& record) {
   node.name = RestText(record, "name");
   node.state = ParseNodeState(Joined(record, "state", '+'));
   node.reason = Trim(RestText(record, "reason"));
+  if (!node.reason.empty()) {
+    node.reason_user = RestText(record, "reason_set_by_user");
+    node.reason_time = Moment(record, "reason_changed_at");
+  }
   const int64_t threads = std::clamp<int64_t>(RestCount(record, "threads", 1), 1, kMostThreads);
   const int64_t all = RestCount(record, "cpus") - RestCount(record, "specialized_cores") * threads;
   node.cpus = RestCount(record, "effective_cpus", all);

@@ -13,12 +13,18 @@
 namespace gpuadvise::collect {
 namespace {
 
-// Drops the user and time that Slurm appends: "fan broken [root@1795218015]".
-std::string ReasonText(std::string_view reason) {
-  const size_t note = reason.rfind(" [");
-  const bool has_note = note != std::string_view::npos && reason.ends_with(']') &&
-                        reason.find('@', note) != std::string_view::npos;
-  return std::string(Trim(has_note ? reason.substr(0, note) : reason));
+// Takes the user and time apart that Slurm appends: "fan broken [root@1795218015]".
+void ReadReason(std::string_view text, Node& node) {
+  const size_t note = text.rfind(" [");
+  const size_t at = note == std::string_view::npos ? note : text.find('@', note);
+  if (at == std::string_view::npos || !text.ends_with(']')) {
+    node.reason = Trim(text);
+    return;
+  }
+  node.reason = Trim(text.substr(0, note));
+  node.reason_user = text.substr(note + 2, at - note - 2);
+  const std::string_view time = text.substr(at + 1, text.size() - at - 2);
+  node.reason_time = ParseTimestamp(time).value_or(std::nullopt);
 }
 
 // CPUEfctv exists since 22.05; before, CPUTot includes the specialised cores.
@@ -45,7 +51,7 @@ Node ParseNode(const TextRecord& record) {
   Node node;
   node.name = record.Get("NodeName");
   node.state = ParseNodeState(record.Get("State"));
-  node.reason = ReasonText(record.Get("Reason"));
+  ReadReason(record.Get("Reason"), node);
   node.cpus = UsableCpus(record);
   node.cpus_allocated = record.Integer("CPUAlloc");
   node.threads_per_core = record.Integer("ThreadsPerCore", 1);

@@ -17,6 +17,7 @@
 #include "daemon/collect/accounting_text.h"
 #include "daemon/collect/scontrol.h"
 #include "daemon/collect/scontrol_jobs.h"
+#include "daemon/collect/sdiag.h"
 #include "daemon/collect/slurm_conf.h"
 #include "daemon/collect/slurm_values.h"
 #include "daemon/collect/source.h"
@@ -59,6 +60,7 @@ class SlurmCliSource : public Source {
   Result<void> LoadTables(Poll& poll);
   Result<void> LoadPolicy(Snapshot& snapshot);
   void LoadLicenses(SchedulerConfig& config);
+  void LoadHealth(SchedulerHealth& health);
   void LoadAccounting(const ClusterConfig& config, Snapshot& snapshot);
 
   const SlurmCliOptions options_;
@@ -198,6 +200,13 @@ void SlurmCliSource::LoadLicenses(SchedulerConfig& config) {
   if (text) config.licenses = ParseLicenses(*text);
 }
 
+// Optional, too; a site may deny it.
+void SlurmCliSource::LoadHealth(SchedulerHealth& health) {
+  const auto text = Run({"sdiag"});
+  if (text) health = ParseSdiag(*text);
+  if (!text) health.problem = text.error().message;
+}
+
 Result<void> SlurmCliSource::LoadPolicy(Snapshot& snapshot) {
   const auto now = std::chrono::steady_clock::now();
   if (policy_time_ && now - *policy_time_ < options_.policy_interval) return {};
@@ -209,6 +218,7 @@ Result<void> SlurmCliSource::LoadPolicy(Snapshot& snapshot) {
   snapshot.config.hidden = HiddenFrom(SeesAll(config.slurm_user), "", config.config.private_data);
   if (config.has_licenses) LoadLicenses(snapshot.config);
   if (config.has_accounting) LoadAccounting(config, snapshot);
+  LoadHealth(snapshot.config.health);
   policy_time_ = now;
   return {};
 }

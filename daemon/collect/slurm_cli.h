@@ -1,6 +1,6 @@
-// Slurm through its command-line tools scontrol, squeue, sshare and sacctmgr, whose text format all
-// releases share. Needs no libslurm. Each poll costs one process per table, two for jobs, and one
-// for each job that seems to have two records, up to a bound.
+// Slurm through its command-line tools scontrol, squeue, sshare, sacctmgr and sdiag, whose text
+// format all releases share. Needs no libslurm. Each poll costs one process per table, two for
+// jobs, and one for each job that seems to have two records, up to a bound.
 #pragma once
 
 #include <chrono>

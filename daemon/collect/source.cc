@@ -1,7 +1,8 @@
 #include "daemon/collect/source.h"
 
-#include <pwd.h>
 #include <unistd.h>
+
+#include "common/process/name_service.h"
 
 namespace gpuadvise::collect {
 
@@ -17,10 +18,7 @@ TableSet ChangedTables(const Snapshot& before, const Snapshot& after) {
   return changed;
 }
 
-std::string OwnName() {
-  const passwd* user = ::getpwuid(::geteuid());
-  return user != nullptr ? user->pw_name : "";
-}
+std::string OwnName() { return UserName(::geteuid()); }
 
 bool SeesAll(std::string_view slurm_user) {
   return ::geteuid() == 0 || (!slurm_user.empty() && OwnName() == slurm_user);

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "daemon/dashboard/compressed_answers.h"
 #include "embedded/page_files.h"
 
 namespace gpuadvise::daemon {
@@ -50,11 +51,6 @@ std::map<std::string, Served, std::less<>> LoadFiles() {
 const std::map<std::string, Served, std::less<>>& Files() {
   static const auto files = LoadFiles();
   return files;
-}
-
-bool TakesGzip(const std::string& accept_encoding) {
-  return accept_encoding.find("gzip") != std::string::npos &&
-         accept_encoding.find("gzip;q=0") == std::string::npos;
 }
 
 ApiResponse Serve(const Served& file, const BrowserFields& browser) {

@@ -127,7 +127,7 @@ void PublicEdge::Drain(std::chrono::milliseconds deadline, std::function<void()>
 }
 
 ApiResponse AnswerOverTcp(const ApiRequest& request, const Peer& peer, ApiState& state,
-                          const std::vector<std::string>& hosts) {
+                          const std::vector<std::string>& hosts, CompressedAnswers& compressed) {
   // Answers that the API does not see.
   const auto counted = [&](const char* route, const ApiResponse& response) {
     if (state.metrics != nullptr) state.metrics->Count(route, request.method, response, true);
@@ -141,6 +141,7 @@ ApiResponse AnswerOverTcp(const ApiRequest& request, const Peer& peer, ApiState&
     counted("page", response);
   } else {
     response = Handle(request, ProxiedPeer(request, peer, state.users), state);
+    compressed.Compress(request, response);
   }
   Close(response);
   return response;
@@ -149,7 +150,7 @@ ApiResponse AnswerOverTcp(const ApiRequest& request, const Peer& peer, ApiState&
 ApiResponse PublicEdge::Answer(const ApiRequest& request, const Peer& peer) {
   thread_local const bool behind = (StepBack(), true);
   static_cast<void>(behind);
-  return AnswerOverTcp(request, peer, state_, options_.hosts);
+  return AnswerOverTcp(request, peer, state_, options_.hosts, compressed_);
 }
 
 }  // namespace gpuadvise::daemon

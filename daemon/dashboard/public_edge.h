@@ -20,6 +20,7 @@
 
 #include "daemon/api/answer_cache.h"
 #include "daemon/api/routes.h"
+#include "daemon/dashboard/compressed_answers.h"
 #include "daemon/http/http_server.h"
 
 namespace gpuadvise::daemon {
@@ -38,7 +39,7 @@ Peer ProxiedPeer(const ApiRequest& request, const Peer& peer, UserNames& users);
 // The page, its files, or the API's answer; refused where a browser asks for a page of another
 // origin (browser_guard.h). `hosts`: names that lead here. Safe from any thread.
 ApiResponse AnswerOverTcp(const ApiRequest& request, const Peer& peer, ApiState& state,
-                          const std::vector<std::string>& hosts);
+                          const std::vector<std::string>& hosts, CompressedAnswers& compressed);
 
 // This thread from now on goes behind those that answer the Unix socket. Where that is refused,
 // everything works all the same.
@@ -70,6 +71,7 @@ class PublicEdge {
 
   ApiState state_;
   AnswerCache answers_;
+  CompressedAnswers compressed_;
   const PublicEdgeOptions options_;
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stay_;

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <grp.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -14,7 +13,10 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
+
+#include "common/process/name_service.h"
 
 namespace gpuadvise::daemon {
 namespace {
@@ -68,18 +70,14 @@ Result<void> MakeParent(const std::string& path) {
       "create it, or set socket: (--socket) to a folder that gpuadvised can write");
 }
 
-Result<gid_t> GroupId(const std::string& name) {
-  const group* found = getgrnam(name.c_str());
-  if (found != nullptr) return found->gr_gid;
-  return Cannot("socket_group " + name + " is not a group of this machine",
-                "create it or leave socket_group empty");
-}
-
 // Through the file that was bound, whatever lies at its path by now.
 Result<void> GiveToGroup(const std::string& path, const std::string& group) {
   if (group.empty()) return {};
-  const Result<gid_t> id = GroupId(group);
-  if (!id) return tl::unexpected<Error>(id.error());
+  const std::optional<gid_t> id = GroupId(group);
+  if (!id) {
+    return Cannot("socket_group " + group + " is not a group of this machine",
+                  "create it or leave socket_group empty");
+  }
   const Descriptor file(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat info {};
   const bool ours =
@@ -183,7 +181,8 @@ Result<TcpListener> BindTcp(const std::string& listen_at) {
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
   addrinfo* found = nullptr;
-  const int status = getaddrinfo(host.c_str(), listen_at.c_str() + colon + 1, &hints, &found);
+  const int status =
+      getaddrinfo(ReachableHost(host).c_str(), listen_at.c_str() + colon + 1, &hints, &found);
   if (status != 0) {
     return Cannot(fmt::format("listen: {} means nothing: {}", listen_at, gai_strerror(status)),
                   "write an address of this machine");

@@ -130,8 +130,8 @@ ApiResponse RemoteEdge::Answer(const ApiRequest& request, const Peer& peer) {
     thread_local const bool behind = (StepBack(), true);
     static_cast<void>(behind);
     // TLS has shown the browser that it is where it wanted to go: no other name leads here.
-    response =
-        AnswerOverTcp(request, peer, strangers_state_, {HostWithoutPort(request.browser.host)});
+    response = AnswerOverTcp(request, peer, strangers_state_,
+                             {HostWithoutPort(request.browser.host)}, compressed_);
   } else {
     response = Handle(request, peer, state_);
     response.events_last = kEventsLast;

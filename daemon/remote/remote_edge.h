@@ -17,6 +17,7 @@
 
 #include "daemon/api/answer_cache.h"
 #include "daemon/api/routes.h"
+#include "daemon/dashboard/compressed_answers.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/server_certificate.h"
 #include "daemon/remote/identity.h"
@@ -53,6 +54,7 @@ class RemoteEdge {
 
   ApiState state_;
   AnswerCache answers_;
+  CompressedAnswers compressed_;
   ApiState strangers_state_;
   ServerCertificate certificate_;
   const std::unique_ptr<Tokens> tokens_;

@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-// Keys of earlier versions.
+// Keys of earlier versions; docs/site-guide.md names them.
 struct RemovedSetting {
   const char* name;
   const char* instead;
@@ -170,12 +170,17 @@ Result<void> CheckHistory(const std::string& url) {
 }
 
 Result<void> CheckNotRemoved(const json& document) {
+  std::vector<Error> found;
   for (const RemovedSetting& removed : kRemoved) {
     if (!document.contains(removed.name)) continue;
-    return BadInput(fmt::format("the setting {} was removed; {}", removed.name, removed.instead),
-                    fmt::format("/{}", removed.name));
+    found.push_back({ErrorCode::kBadInput,
+                     fmt::format("the setting {} was removed; {}", removed.name, removed.instead),
+                     fmt::format("/{}", removed.name)});
   }
-  return {};
+  if (found.empty()) return {};
+  Error first = std::move(found.front());
+  first.further.assign(found.begin() + 1, found.end());
+  return tl::unexpected<Error>(std::move(first));
 }
 
 Result<void> CheckSettings(const Settings& settings) {

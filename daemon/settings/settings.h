@@ -19,7 +19,8 @@
 namespace gpuadvise::daemon {
 
 // Reads `document` (an object; null counts as empty) over the defaults.
-// Errors: kBadInput with one sentence and the JSON pointer of the key.
+// Errors: kBadInput with one sentence and the JSON pointer of the key; of keys that were removed
+// all, the others in Error::further.
 Result<Settings> SettingsFromJson(const nlohmann::json& document);
 
 // Every key with its value, in the file's own words: SettingsFromJson(SettingsToJson(s)) == s, but

@@ -54,7 +54,10 @@ const char* VariableOfProcess(const char* name) { return std::getenv(name); }
 Result<Settings> FromDocument(const YamlDocument& document, const std::string& file) {
   Result<Settings> settings = SettingsFromJson(document.root);
   if (settings) return settings;
-  return BadInput(Describe(settings.error(), file, document), settings.error().pointer);
+  Error told = settings.error();
+  told.message = Describe(told, file, document);
+  for (Error& each : told.further) each.message = Describe(each, file, document);
+  return tl::unexpected<Error>(std::move(told));
 }
 
 }  // namespace

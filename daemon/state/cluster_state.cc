@@ -6,15 +6,22 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <map>
 #include <stop_token>
+#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/gpu/gpu_pool.h"
+#include "daemon/base/system.h"
 #include "daemon/state/site_problems.h"
 
 namespace gpuadvise::daemon {
 namespace {
+
+// CPU time of a forecast of free GPUs at most, once for each state.
+constexpr std::chrono::duration<double> kFreeGpusTime{1};
 
 // Time inside a simulation or a recording is not ours: their age counts from arrival.
 bool HasOwnTime(const Snapshot& snapshot) {
@@ -64,8 +71,32 @@ Submitter DaemonState::Anybody() const {
 }
 
 const QueueStarts& DaemonState::Starts() const {
-  std::call_once(starts_->flag, [this] { starts_->starts = StartsInQueue(*queue); });
-  return starts_->starts;
+  std::call_once(starts_->flag, [this] { starts_->value = StartsInQueue(*queue); });
+  return starts_->value;
+}
+
+const ArrayEnds& DaemonState::Ends() const {
+  std::call_once(ends_->flag, [this] { ends_->value = ArrayEndsOf(*queue); });
+  return ends_->value;
+}
+
+const FreeForecast& DaemonState::Free() const {
+  std::call_once(free_->flag, [this] {
+    const std::vector<GpuPool> pools = FindGpuPools(*snapshot, catalogues->gpus);
+    std::map<std::pair<std::string_view, std::string_view>, std::string> types;
+    for (const GpuPool& pool : pools) {
+      for (const Node* node : pool.usable) types[{node->name, pool.gres_type}] = pool.Id();
+    }
+    const auto type_of = [&](const std::string& node, const std::string& gres_type) {
+      const auto found = types.find({node, gres_type});
+      return found == types.end() ? std::string() : found->second;
+    };
+    const std::chrono::nanoseconds begun = ThreadCpuTime();
+    free_->value = ForecastFreeGpus(*queue, type_of, [&] {
+      return std::chrono::duration<double>(ThreadCpuTime() - begun) / kFreeGpusTime;
+    });
+  });
+  return free_->value;
 }
 
 ClusterState::ClusterState(const Clock& clock, std::shared_ptr<const Catalogues> catalogues,

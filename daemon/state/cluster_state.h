@@ -15,12 +15,14 @@
 #include <vector>
 
 #include "common/advise/advice_context.h"
+#include "common/forecast/free_gpus.h"
 #include "common/forecast/live_forecast.h"
 #include "common/forecast/queue_starts.h"
 #include "common/slurm/snapshot.h"
 #include "common/slurm/submitter.h"
 #include "daemon/base/clock.h"
 #include "daemon/settings/catalogues.h"
+#include "daemon/state/array_ends.h"
 
 namespace gpuadvise::daemon {
 
@@ -41,12 +43,21 @@ struct DaemonState : ForecastState {
   // When everybody in the queue will start: worked out when it is first asked for.
   const QueueStarts& Starts() const;
 
+  // When the arrays that wait will have ended, likewise.
+  const ArrayEnds& Ends() const;
+
+  // How many GPUs of each type, by catalogue id, will be free: worked out as above.
+  const FreeForecast& Free() const;
+
  private:
+  template <typename T>
   struct Once {
     std::once_flag flag;
-    QueueStarts starts;
+    T value;
   };
-  std::shared_ptr<Once> starts_ = std::make_shared<Once>();
+  std::shared_ptr<Once<QueueStarts>> starts_ = std::make_shared<Once<QueueStarts>>();
+  std::shared_ptr<Once<ArrayEnds>> ends_ = std::make_shared<Once<ArrayEnds>>();
+  std::shared_ptr<Once<FreeForecast>> free_ = std::make_shared<Once<FreeForecast>>();
 };
 
 // How good the picture is.

@@ -120,6 +120,28 @@ std::optional<Experiment> ExperimentLog::Kept(int64_t job_id, int64_t uid) const
   return row == nullptr ? std::nullopt : std::optional(WholeOf(*row));
 }
 
+int64_t ExperimentLog::SweepOf(int64_t job_id, int64_t uid) const {
+  const std::lock_guard lock(mutex_);
+  const Row* row = Newest(job_id, uid);
+  return row == nullptr ? 0 : row->sweep.job_id;
+}
+
+std::optional<KnownSweep> ExperimentLog::FindSweep(int64_t sweep, int64_t uid) const {
+  const std::lock_guard lock(mutex_);
+  const auto keys = of_sweep_.find({sweep, uid});
+  if (keys == of_sweep_.end()) return std::nullopt;
+  const Key& first = *keys->second.begin();
+  const Row& row = kept_.at(first);
+  KnownSweep known{sweep, uid, row.user, row.name, std::get<0>(first), {}, 0, 0};
+  for (const Key& key : keys->second) {
+    const SweepPart& part = kept_.at(key).sweep;
+    known.arrays.push_back(std::get<1>(key));
+    known.runs = std::max(known.runs, part.runs);
+    known.moved += part.moved;
+  }
+  return known;
+}
+
 bool ExperimentLog::Knows(int64_t job_id, int64_t uid) { return Recall(job_id, uid); }
 
 std::vector<Experiment> ExperimentLog::NewestOfUser(int64_t uid, size_t limit) {
@@ -269,7 +291,8 @@ bool ExperimentLog::CompleteTimes(std::vector<Experiment>& experiments) {
 
 int64_t ExperimentLog::Row::bytes() const {
   constexpr size_t kWithKeysAndIndexes = 600;
-  return static_cast<int64_t>(text.size() + facts.size() * sizeof(RunFact) + kWithKeysAndIndexes);
+  return static_cast<int64_t>(text.size() + name.size() + facts.size() * sizeof(RunFact) +
+                              kWithKeysAndIndexes);
 }
 
 ExperimentLog::Row ExperimentLog::RowFrom(const Experiment& experiment, bool seen) {
@@ -277,6 +300,8 @@ ExperimentLog::Row ExperimentLog::RowFrom(const Experiment& experiment, bool see
   row.user = experiment.user;
   row.advice_id = experiment.advice_id;
   row.family = experiment.family;
+  row.name = experiment.name;
+  row.sweep = experiment.sweep;
   row.times = experiment.times;
   if (experiment.outcome && !experiment.outcome->running) row.facts = FactsOf(experiment);
   row.text = ToText(experiment);
@@ -336,6 +361,7 @@ void ExperimentLog::Put(const Experiment& experiment, bool seen) {
     unseen_.insert(key);
   }
   if (!row.family.empty()) of_family_[row.family].insert(key);
+  if (row.sweep.runs > 0) of_sweep_[{row.sweep.job_id, experiment.uid}].insert(key);
   kept_.emplace(key, std::move(row));
   KeepWithinBounds(key);
 }
@@ -383,6 +409,10 @@ void ExperimentLog::Forget(const Key& key) {
   if (const auto family = of_family_.find(row.family); family != of_family_.end()) {
     family->second.erase(key);
     if (family->second.empty()) of_family_.erase(family);
+  }
+  if (const auto sweep = of_sweep_.find({row.sweep.job_id, uid}); sweep != of_sweep_.end()) {
+    sweep->second.erase(key);
+    if (sweep->second.empty()) of_sweep_.erase(sweep);
   }
   kept_.erase(found);
 }

@@ -28,6 +28,17 @@
 
 namespace gpuadvise::daemon {
 
+// A sweep of one user, from what was reported of its arrays.
+struct KnownSweep {
+  int64_t job_id = 0;  // of its first array, which names it
+  int64_t uid = -1;
+  std::string user, name;
+  UnixSeconds submitted_at = 0;  // the first
+  std::vector<int64_t> arrays;   // their job ids, in the order of submission
+  int64_t runs = 0;
+  int64_t moved = 0;
+};
+
 class ExperimentLog {
  public:
   static constexpr int64_t kMaxBytes = kLoadedExperimentBytes;
@@ -59,6 +70,13 @@ class ExperimentLog {
 
   // What is kept of the user's job, without a look into the history.
   std::optional<Experiment> Kept(int64_t job_id, int64_t uid) const;
+
+  // Of which sweep the user's job, or the array that it is a task of, is a part; 0: of none. Only
+  // what is in memory, as for the next.
+  int64_t SweepOf(int64_t job_id, int64_t uid) const;
+
+  // nullopt: no array of it is known.
+  std::optional<KnownSweep> FindSweep(int64_t sweep, int64_t uid) const;
 
   // Whether the user has a job of this number. Blocks where it is not in memory.
   bool Knows(int64_t job_id, int64_t uid);
@@ -92,7 +110,8 @@ class ExperimentLog {
 
   // A row of which so much is looked at often; the rest is in its text.
   struct Row {
-    std::string user, advice_id, family;
+    std::string user, advice_id, family, name;
+    SweepPart sweep;
     JobTimes times;
     std::vector<RunFact> facts;
     std::string text;
@@ -130,6 +149,7 @@ class ExperimentLog {
   std::map<Owned, UnixSeconds> newest_;  // submission of each job id's last use
   std::map<int64_t, OfUser> of_user_;
   std::map<std::string, std::set<Key>> of_family_;
+  std::map<Owned, std::set<Key>> of_sweep_;  // by the sweep's job id and uid; its arrays
   std::set<Key> unseen_;
   std::optional<UnixSeconds> watching_since_;  // the first snapshot
   int64_t bytes_ = 0;

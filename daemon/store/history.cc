@@ -62,6 +62,15 @@ Result<std::unique_ptr<History>> History::Open(const std::string& state_dir, Uni
   return With(std::make_unique<SqliteDatabase>(std::move(*file)), std::move(set_aside), bounds);
 }
 
+#ifdef GPUADVISE_STATIC  // ReadPostgresUrl() has refused every URL
+Result<std::unique_ptr<History>> History::OpenPostgres(const PostgresPlace&, const HistoryBounds&) {
+  return BadInput(kNoPostgres);
+}
+
+Result<std::optional<HistoryInfo>> History::InfoOf(const PostgresPlace&) {
+  return BadInput(kNoPostgres);
+}
+#else
 Result<std::unique_ptr<History>> History::OpenPostgres(const PostgresPlace& place,
                                                        const HistoryBounds& bounds) {
   Result<std::unique_ptr<PostgresDatabase>> database = PostgresDatabase::Open(place);
@@ -69,6 +78,7 @@ Result<std::unique_ptr<History>> History::OpenPostgres(const PostgresPlace& plac
   if (*database == nullptr) return nullptr;
   return With(std::move(*database), "", bounds);
 }
+#endif
 
 Result<std::unique_ptr<History>> History::With(std::unique_ptr<HistoryDatabase> database,
                                                std::string set_aside, const HistoryBounds& bounds) {
@@ -246,6 +256,7 @@ Result<std::optional<HistoryInfo>> History::InfoOf(const std::string& state_dir)
   }
 }
 
+#ifndef GPUADVISE_STATIC
 Result<std::optional<HistoryInfo>> History::InfoOf(const PostgresPlace& place) {
   Result<std::unique_ptr<PostgresDatabase>> database = PostgresDatabase::OpenToRead(place);
   if (!database) return tl::unexpected<Error>(std::move(database.error()));
@@ -256,6 +267,7 @@ Result<std::optional<HistoryInfo>> History::InfoOf(const PostgresPlace& place) {
     return HistoryUnavailable(failure);
   }
 }
+#endif
 
 Result<void> History::ForEachUsage(const std::function<void(const PastJob&)>& take) const {
   try {
@@ -448,11 +460,34 @@ Result<std::vector<JobRecord>> History::RecordsOf(const std::vector<int64_t>& jo
   }
 }
 
+Result<History::EndedTasks> History::EndedTasksOf(const std::vector<int64_t>& arrays,
+                                                  UnixSeconds since) const {
+  try {
+    const auto row = database_->Prepare(
+        "SELECT count(*), coalesce(sum(CASE WHEN state = 'COMPLETED' THEN 1 ELSE 0 END), 0) "
+        "FROM job WHERE array_job_id = ? AND array_job_id <> 0 AND submit >= ? "
+        "AND start IS NOT NULL AND state <> ''");
+    EndedTasks ended;
+    for (const int64_t array : arrays) {
+      row->BindInteger(1, array);
+      row->BindInteger(2, since);
+      if (row->Step()) {
+        ended.completed += row->Integer(1);
+        ended.failed += row->Integer(0) - row->Integer(1);
+      }
+      row->Reset();
+    }
+    return ended;
+  } catch (const DatabaseFailure& error) {
+    return HistoryUnavailable(error);
+  }
+}
+
 Result<void> History::EachRun(UnixSeconds since, const std::string& user,
                               const std::function<bool(const Run&)>& take) const {
   try {
     const auto row = database_->Prepare(
-        fmt::format("SELECT account, gpu, gpus, start, \"end\" FROM job WHERE "
+        fmt::format("SELECT \"user\", account, gpu, gpus, eligible, start, \"end\" FROM job WHERE "
                     "submit >= ? AND start IS NOT NULL AND \"end\" > ? AND gpus > 0{}",
                     user.empty() ? "" : " AND \"user\" = ?"),
         Rows::kMany);
@@ -460,7 +495,8 @@ Result<void> History::EachRun(UnixSeconds since, const std::string& user,
     row->BindInteger(2, since);
     if (!user.empty()) row->BindText(3, user);
     while (row->Step()) {
-      const Run run{row->Text(0), row->Text(1), row->Integer(2), row->Integer(3), row->Integer(4)};
+      const Run run{row->Text(0),    row->Text(1),    row->Text(2),   row->Integer(3),
+                    row->Integer(4), row->Integer(5), row->Integer(6)};
       if (!take(run)) break;
     }
     return {};

@@ -113,11 +113,22 @@ class History {
   // What is known of these jobs, in the order of submission.
   Result<std::vector<JobRecord>> RecordsOf(const std::vector<int64_t>& job_ids) const;
 
-  // One that ran, as sums over accounts need it.
+  // Tasks of one array that have begun and ended, by accounting's word for it; one that went back
+  // into the queue counts each time.
+  struct EndedTasks {
+    int64_t completed = 0;
+    int64_t failed = 0;  // every other end
+  };
+  // Of the tasks of `arrays` that were submitted since `since`.
+  Result<EndedTasks> EndedTasksOf(const std::vector<int64_t>& arrays, UnixSeconds since) const;
+
+  // One that ran, as sums over accounts and users need it.
   struct Run {
+    std::string user;
     std::string account;
     std::string gpu;  // GRES type
     int64_t gpus = 0;
+    UnixSeconds eligible = 0;
     UnixSeconds start = 0;
     UnixSeconds end = 0;
   };

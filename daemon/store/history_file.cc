@@ -424,6 +424,7 @@ Result<HistoryFile> OpenHistoryFile(const std::string& state_dir, UnixSeconds no
     std::string wrong;
     try {
       if (auto database = OpenNewest(file, bounds, wrong)) {
+        database->exec(kArrayIndex);
         return HistoryFile{file, std::move(*lock), std::move(database), std::move(set_aside)};
       }
     } catch (const SQLite::Exception& failure) {

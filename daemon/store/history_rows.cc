@@ -187,6 +187,9 @@ const char* const kThirdVersion = "ALTER TABLE job ADD COLUMN said_deciles TEXT"
 
 const char* const kSixthVersion = "DROP TABLE IF EXISTS reign";
 
+const char* const kArrayIndex =
+    "CREATE INDEX IF NOT EXISTS job_array ON job(array_job_id) WHERE array_job_id <> 0";
+
 const char* const kPutExperiment =
     "INSERT INTO experiment (job_id, uid, submitted_at, seen, bytes, text) "
     "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (job_id, uid, submitted_at) DO UPDATE SET "

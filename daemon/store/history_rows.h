@@ -44,6 +44,9 @@ extern const char* const kSecondVersion;
 extern const char* const kThirdVersion;
 extern const char* const kSixthVersion;
 
+// An index that later versions added to the tables; older programs do not mind it.
+extern const char* const kArrayIndex;
+
 // Inserts a row of the experiment log. REQUIRES for binding: it has a text.
 extern const char* const kPutExperiment;
 void BindExperiment(HistoryStatement& row, const KeptExperiment& experiment);

@@ -377,6 +377,12 @@ Result<std::vector<JobRecord>> HistoryWriter::RecordsOf(const std::vector<int64_
                    [&](const History& history) { return history.RecordsOf(job_ids); });
 }
 
+Result<History::EndedTasks> HistoryWriter::EndedTasksOf(const std::vector<int64_t>& arrays,
+                                                        UnixSeconds since) {
+  return ForAnswer(History::EndedTasks(),
+                   [&](const History& history) { return history.EndedTasksOf(arrays, since); });
+}
+
 Result<void> HistoryWriter::EachRun(UnixSeconds since, const std::string& user,
                                     const std::function<bool(const History::Run&)>& take) {
   const Result<bool> read = ForAnswer(false, [&](const History& history) -> Result<bool> {

@@ -81,6 +81,9 @@ class HistoryWriter {
   // kUnavailable, it cannot be read or not yet. Blocks.
   Result<std::vector<JobRecord>> RecordsOf(const std::vector<int64_t>& job_ids);
 
+  // History::EndedTasksOf; nothing where none will ever be kept. Errors: as RecordsOf.
+  Result<History::EndedTasks> EndedTasksOf(const std::vector<int64_t>& arrays, UnixSeconds since);
+
   // History::EachRun; of a cluster without a history none.
   Result<void> EachRun(UnixSeconds since, const std::string& user,
                        const std::function<bool(const History::Run&)>& take);

@@ -201,6 +201,7 @@ bool PostgresDatabase::Connect() {
   try {
     if (TakeLock()) {
       if (!HasTables()) MakeTables();
+      MakeArrayIndex();
       if (IsSameHolder()) {
         last_backend_ = session_->backend();
         return true;
@@ -292,6 +293,13 @@ bool PostgresDatabase::HasTables() {
                     place_.shown, version.Integer(0, 0), kHistoryVersion));
   }
   return true;
+}
+
+void PostgresDatabase::MakeArrayIndex() {
+  const PostgresRows there = session_->Execute(
+      "SELECT count(*) FROM pg_indexes WHERE schemaname = current_schema() AND indexname = "
+      "'job_array'");
+  if (there.Integer(0, 0) == 0) session_->ExecuteAll(kArrayIndex);
 }
 
 void PostgresDatabase::MakeTables() {

@@ -56,6 +56,7 @@ class PostgresDatabase final : public HistoryDatabase {
   bool Connect();   // whether the schema is this daemon's
   bool TakeLock();  // the same
   bool IsSameHolder();
+  void MakeArrayIndex();
   void MakeTables();
   bool HasTables();
   static constexpr std::chrono::seconds kUrgentPatience{2};

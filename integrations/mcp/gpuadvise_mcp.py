@@ -97,7 +97,8 @@ TOOLS = {
              "GPU types of the cluster: total, usable, free now, memory, and the median wait for one GPU and for whole nodes, "
              "for 1 h.", "", "Gpus Frame"),
     "jobs": ("Jobs of the user",
-             "The user's own jobs that were submitted with gpuadvise: forecast and actual times, outcome.",
+             "The user's own jobs that were submitted with gpuadvise: forecast and actual times, outcome; how many runs of "
+             "sweeps have ended, and when the last will.",
              "state gpu name since limit", "Experiments Frame"),
     "submit": ("Submit a training to Slurm",
                "Submits the best strategy of a training file, or the one picked, as a Slurm job of the user. The user is shown "
@@ -107,7 +108,8 @@ TOOLS = {
 
 # Struct: its members that matter. Structs that are not here are plain objects.
 SHOWN = {
-    "Frame": "snapshot_age_seconds warnings", "Starts": "answers", "Gpus": "gpus", "Experiments": "jobs",
+    "Frame": "snapshot_age_seconds warnings", "Starts": "answers", "Gpus": "gpus", "Experiments": "jobs sweeps",
+    "SweepProgress": "job_id name runs done failed running waiting unknown moved end_p50 end_p90",
     "StartAnswer": "wait_p10_seconds wait_p50_seconds wait_p90_seconds start_p50 partition gres jobs_before reasons doubts error",
     "Advice": "strategies sweep rejected tips objective",
     "Strategy": "rank gpu_name gpus_per_node nodes partition micro_batch accumulation effective_batch_size time_limit_seconds "
@@ -145,7 +147,15 @@ MADE: Dict[str, Dict[str, str]] = {
       "warnings": "[string] Sentences on this answer."},
     "Starts": {"answers": "[StartAnswer] The jobs of the request, in its order."},
     "Gpus": {"gpus": "[GpuType] The GPU types of the cluster."},
-    "Experiments": {"jobs": "[object] The caller's jobs, the newest first."},
+    "Experiments": {"jobs": "[object] The caller's jobs, the newest first.",
+      "sweeps": "[SweepProgress] Their sweeps, the newest first; absent without any."},
+    "SweepProgress": {"job_id": "integer Number of its first array, which names it.", "name": "string Name of the training.",
+      "runs": "integer Number of runs.", "done": "integer Runs that completed, by Slurm's accounting.",
+      "failed": "integer Runs that ended otherwise.", "running": "integer Runs that run.", "waiting": "integer Runs in the queue.",
+      "unknown": "integer Runs out of the queue that accounting does not have; also those cancelled before they began.",
+      "moved": "integer Runs that `gpuadvise sweep --keep` moved to another array.",
+      "end_p50": "integer? Median of the end of the last run, Unix time, of running ones the latest median, which is early if many run; null if not known.",
+      "end_p90": "integer? 90th percentile of it, likewise."},
     "StartAnswer": {"wait_p10_seconds": "integer Queue wait: 10th percentile.", "wait_p50_seconds": "integer Queue wait: Median.",
       "wait_p90_seconds": "integer Queue wait: 90th percentile.", "start_p50": "integer Median of the start, Unix time.",
       "partition": "string Where it would start, if in several the first.", "gres": "string GPUs on each node, in Slurm's words.",

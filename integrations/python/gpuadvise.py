@@ -203,6 +203,8 @@ class Sweep(TypedDict, total=False):
     makespan_mean_seconds: int
     half_done_p50_seconds: int
     gpu_hours: float
+    others_delay_seconds: int
+    others_delayed: float
     shares: List[SweepShare]
     single_rank: int
     single_makespan_p10_seconds: int
@@ -451,6 +453,7 @@ class Experiment(TypedDict, total=False):
     limit_used: Optional[float]
     real_cost: Optional[float]
     output_dir: Optional[str]
+    sweep: int
     gpu: Optional[str]
     gpus_per_node: Optional[int]
     nodes: Optional[int]
@@ -488,8 +491,27 @@ class Experiment(TypedDict, total=False):
     strategy: Any
 
 
+class SweepProgress(TypedDict, total=False):
+    job_id: int
+    name: str
+    user: str
+    submitted_at: int
+    arrays: List[int]
+    runs: int
+    done: int
+    failed: int
+    running: int
+    waiting: int
+    unknown: int
+    moved: int
+    end_p50: Optional[int]
+    end_p90: Optional[int]
+    cluster: str
+
+
 class Experiments(TypedDict, total=False):
     jobs: List[Experiment]
+    sweeps: List[SweepProgress]
     meta: Meta
     snapshot_age_seconds: Optional[float]
     errors: List[Error]
@@ -769,6 +791,29 @@ class Gpus(TypedDict, total=False):
     warnings: List[str]
 
 
+class FreeGpusOfType(TypedDict, total=False):
+    gpu: str
+    gpu_name: str
+    total: int
+    usable: int
+    p10: List[int]
+    p50: List[int]
+    p90: List[int]
+
+
+class FreeGpus(TypedDict, total=False):
+    start: int
+    step_seconds: int
+    until: int
+    samples: int
+    watched_seconds: int
+    gpus: List[FreeGpusOfType]
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
 class QueueJob(TypedDict, total=False):
     job_id: int
     array_tasks: str
@@ -787,6 +832,7 @@ class QueueJob(TypedDict, total=False):
     time_limit_seconds: Optional[int]
     priority: int
     submit_time: Optional[int]
+    sweep: int
     start_time: Optional[int]
     end_time: Optional[int]
     end_p50: Optional[int]
@@ -824,6 +870,7 @@ class Queue(TypedDict, total=False):
     hidden: int
     offset: int
     pools: List[QueuePool]
+    sweeps: List[SweepProgress]
     meta: Meta
     snapshot_age_seconds: Optional[float]
     errors: List[Error]
@@ -833,6 +880,13 @@ class Queue(TypedDict, total=False):
 class WhyPending(TypedDict, total=False):
     words: str
     clears: str
+
+
+class JobAhead(TypedDict, total=False):
+    job_id: int
+    gpus: int
+    nodes: int
+    priority: int
 
 
 class StartMoved(TypedDict, total=False):
@@ -871,6 +925,7 @@ class Job(TypedDict, total=False):
     time_limit_seconds: Optional[int]
     priority: int
     submit_time: Optional[int]
+    sweep: int
     start_time: Optional[int]
     end_time: Optional[int]
     end_p50: Optional[int]
@@ -889,8 +944,10 @@ class Job(TypedDict, total=False):
     start_p50: int
     start_p90: int
     cluster: str
+    on_nodes: List[str]
     why: List[WhyPending]
     cheaper: List[EarlierStart]
+    ahead: List[JobAhead]
     moved: Optional[StartMoved]
     priority_factors: Optional[PriorityParts]
     forecast: Forecast
@@ -955,6 +1012,86 @@ class Waits(TypedDict, total=False):
     warnings: List[str]
 
 
+class MapGroup(TypedDict, total=False):
+    partition: str
+    gpu: str
+    gpu_name: str
+    gpus_per_node: int
+    nodes: str
+    condition: str
+    used: str
+    free: str
+
+
+class ClusterMap(TypedDict, total=False):
+    groups: List[MapGroup]
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class TimelineJob(TypedDict, total=False):
+    job_id: int
+    name: Optional[str]
+    user: Optional[str]
+    gpus: int
+    kind: str
+    start: int
+    start_p90: Optional[int]
+    end: Optional[int]
+    end_p90: Optional[int]
+
+
+class TimelineNode(TypedDict, total=False):
+    name: str
+    condition: str
+    gpu: str
+    gpu_name: str
+    total: int
+    jobs: List[TimelineJob]
+    jobs_total: int
+
+
+class Timeline(TypedDict, total=False):
+    start: int
+    until: int
+    known_since: Optional[int]
+    nodes: List[TimelineNode]
+    total: int
+    offset: int
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class SchedulerCycles(TypedDict, total=False):
+    last_seconds: Optional[float]
+    mean_seconds: Optional[float]
+    max_seconds: Optional[float]
+    cycles: Optional[int]
+    mean_depth: Optional[int]
+    queue_length: Optional[int]
+
+
+class SchedulerHealth(TypedDict, total=False):
+    read_at: Optional[int]
+    since: Optional[int]
+    main: SchedulerCycles
+    backfill: SchedulerCycles
+    backfilled_jobs: Optional[int]
+    rpcs: Optional[int]
+    rpc_mean_seconds: Optional[float]
+    server_threads: Optional[int]
+    agent_queue: Optional[int]
+    problem: Optional[str]
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
 class NodeGroup(TypedDict, total=False):
     partition: str
     gpu: str
@@ -965,6 +1102,14 @@ class NodeGroup(TypedDict, total=False):
     used: int
     promised: int
     unavailable: int
+
+
+class BrokenGpus(TypedDict, total=False):
+    gpu: str
+    gpu_name: str
+    nodes: int
+    gpus: int
+    lost: int
 
 
 class NodeConditions(TypedDict, total=False):
@@ -1013,6 +1158,8 @@ class ClusterNode(TypedDict, total=False):
     state: str
     condition: str
     reason: str
+    reason_user: str
+    since: Optional[int]
     partitions: List[str]
     features: List[str]
     cpus: int
@@ -1031,6 +1178,7 @@ class ClusterNode(TypedDict, total=False):
 
 class Nodes(TypedDict, total=False):
     groups: List[NodeGroup]
+    broken: List[BrokenGpus]
     conditions: NodeConditions
     nodes: List[ClusterNode]
     total: int
@@ -1263,6 +1411,38 @@ class Usage(TypedDict, total=False):
     warnings: List[str]
 
 
+class UserActivity(TypedDict, total=False):
+    user: Optional[str]
+    accounts: List[str]
+    pending: int
+    pending_gpus: int
+    running: int
+    running_gpus: int
+    oldest_submit: Optional[int]
+    next_start_p50: Optional[int]
+    jobs: int
+    gpu_hours: float
+    waited_hours: float
+    wait_p50_seconds: Optional[int]
+
+
+class Users(TypedDict, total=False):
+    since: int
+    until: int
+    own_only: bool
+    known_since: Optional[int]
+    note: Optional[str]
+    own_accounts: List[str]
+    accounts: List[str]
+    cluster_wait_p50_seconds: Optional[int]
+    all: UserActivity
+    users: List[UserActivity]
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
 class Presets(TypedDict, total=False):
     presets: List[str]
     meta: Meta
@@ -1344,6 +1524,12 @@ class JobRequest(TypedDict, total=False):
     reservation: str
     array_tasks: int
     array_throttle: int
+
+
+class SweepPart(TypedDict, total=False):
+    job_id: int
+    runs: int
+    moved: int
 # End of what is made.
 
 
@@ -1423,9 +1609,11 @@ class Client:
         """Whether the daemon works, and why not."""
         return self.get("/healthz")
 
-    def submitted(self, advice_id: str, job_id: int, rank: int = 1) -> Dict[str, Any]:
-        """Tells the daemon that the strategy of that rank became this job: the daemon looks at the queue within seconds."""
-        return self.post(f"/v1/advice/{quote(advice_id, safe='')}/submitted", {"job_id": job_id, "rank": rank})
+    def submitted(self, advice_id: str, job_id: int, rank: int = 1, sweep: Optional[SweepPart] = None) -> Dict[str, Any]:
+        """Tells the daemon that the strategy of that rank became this job, an array of `sweep`: the daemon looks at the queue within
+        seconds."""
+        body = {"job_id": job_id, "rank": rank, **({"sweep": sweep} if sweep else {})}
+        return self.post(f"/v1/advice/{quote(advice_id, safe='')}/submitted", body)
 
     def get(self, target: str) -> Dict[str, Any]:
         """The answer of any route, such as "/v1/waits"."""

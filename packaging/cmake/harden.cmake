@@ -13,7 +13,7 @@ if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize" AND NOT GPUADVISE_FUZZ)
     $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
 endif()
 set(pie -pie)
-if(GPUADVISE_STATIC_CLIENT)
+if(GPUADVISE_STATIC)
   set(pie -static-pie)
 endif()
 target_link_options(gpuadvise_flags INTERFACE

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""A man page as scdoc, from its text and what the programs say of themselves: make_page.py GPUADVISE SETTINGS < PAGE.scd
+"""A man page as scdoc, from its text and what the programs say of themselves: make_page.py SETTINGS GPUADVISE... < PAGE.scd
 
-Runs while gpuadvise is built. A line of the text that is only a mark is replaced:
+Runs while gpuadvise is built; GPUADVISE is its program, behind the words of an emulator where it is another architecture's.
+A line of the text that is only a mark is replaced:
   @COMMANDS@    the commands of gpuadvise with their options, from --help
   @TRAIN_KEYS@  the keys of a train.yaml, from `gpuadvise reference --markdown`
   @SETTINGS@    the keys of gpuadvised.yaml with the comments of SETTINGS, the shipped file
@@ -126,10 +127,10 @@ def settings(path):
 
 
 def main():
-    program, settings_file = sys.argv[1:]
+    settings_file, *program = sys.argv[1:]
 
     def gpuadvise(*words):
-        return subprocess.run([program, *words], check=True, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"}).stdout
+        return subprocess.run([*program, *words], check=True, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"}).stdout
 
     marks = {"@COMMANDS@\n": lambda: commands(gpuadvise), "@TRAIN_KEYS@\n": lambda: train_keys(gpuadvise),
              "@SETTINGS@\n": lambda: settings(settings_file)}

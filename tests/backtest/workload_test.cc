@@ -42,6 +42,16 @@ TEST(SimulateWorkload, JobsEndWhenTheyDoAndOthersStartThen) {
   EXPECT_EQ(JobOnLine(log, 4).node_list, std::vector<std::string>{"classt06"});
 }
 
+TEST(SimulateWorkload, TheQueueIsLookedAtAsOftenLateInTheDay) {
+  const JobLog log = Played(
+      "0,ann,gpu4090:2,1,1200,60000,0\n"
+      "57000,bob,gpu4090:4,1,60,100,0\n"
+      "57010,cid,gpu4090:1,1,10,100,0\n"
+      "57400,cid,gpu4090:1,1,10,100,0\n");
+  EXPECT_LE(WaitOfLine(log, 4), 60);  // only backfill starts them: bob waits for ann
+  EXPECT_LE(WaitOfLine(log, 5), 60);
+}
+
 TEST(SimulateWorkload, TheLimitEndsWhatRunsLonger) {
   const JobLog log = Played("0,ann,gpu4090:4,1,10,9000,0\n");
   EXPECT_EQ(*JobOnLine(log, 2).end - *JobOnLine(log, 2).start, 600);

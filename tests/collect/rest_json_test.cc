@@ -78,6 +78,9 @@ TEST(RestNodes, CountWhatJobsCanBeGiven) {
     const Node& drained = Find(nodes, &Node::name, "c1");
     EXPECT_TRUE(drained.state.base == NodeBase::kIdle && drained.state.Has(NodeFlag::kDrain));
     EXPECT_EQ(drained.reason, "fan broken = bad");
+    EXPECT_EQ(drained.reason_user, "root");
+    EXPECT_EQ(drained.reason_time, 1795218015);
+    EXPECT_EQ(Find(nodes, &Node::name, "m1").reason_time, std::nullopt);
   }
 }
 

@@ -48,11 +48,17 @@ TEST(ScontrolNodes, WhereSlurmCountsGpusThatAreSharedTheyAreNotFree) {
   EXPECT_EQ(in_use("gpu:l40s:0(IDX:N/A),mps:0,shard:l40s:0(IDX:N/A)"), 0);
 }
 
-TEST(ScontrolNodes, TheReasonIsWithoutWhoSetItAndWhen) {
-  const auto reason_of = [](const std::string& reason) {
-    return ParseNodes("NodeName=n1\n   Reason=" + reason + "\n").at(0).reason;
+TEST(ScontrolNodes, TheReasonIsApartFromWhoSetItAndWhen) {
+  const auto node_of = [](const std::string& reason) {
+    return ParseNodes("NodeName=n1\n   Reason=" + reason + "\n").at(0);
   };
-  EXPECT_EQ(reason_of("fan broken = bad [root@1795218015]"), "fan broken = bad");
+  const auto reason_of = [&](const std::string& reason) { return node_of(reason).reason; };
+  const Node node = node_of("fan broken = bad [root@1795218015]");
+  EXPECT_EQ(node.reason, "fan broken = bad");
+  EXPECT_EQ(node.reason_user, "root");
+  EXPECT_EQ(node.reason_time, 1795218015);
+  EXPECT_EQ(node_of("x [root@Unknown]").reason_time, std::nullopt);
+  EXPECT_EQ(node_of("see [ticket 7]").reason_user, "");
   EXPECT_EQ(reason_of("see [ticket 7]"), "see [ticket 7]");
   EXPECT_EQ(reason_of("none"), "none");
 }

@@ -107,6 +107,22 @@ TEST_F(SlurmOfFiles, JobsWithTwoRecordsAreAskedForAlone) {
   EXPECT_EQ(poll.left_out.records, 4);
 }
 
+TEST_F(SlurmOfFiles, TheHealthOfTheSchedulerIsReadWhereItIsAllowed) {
+  WriteJobs(1, false);
+  folder_.WriteProgram("sdiag", "#!/bin/sh\necho denied >&2\nexit 1\n");
+  const SchedulerHealth denied = Step().snapshot.config.health;
+  EXPECT_EQ(denied.read_at, std::nullopt);
+  EXPECT_TRUE(denied.problem.ends_with("sdiag ended with status 1: denied")) << denied.problem;
+  folder_.Write("diag", CapturedText("sdiag.txt"));
+  folder_.WriteProgram("sdiag", "#!/bin/sh\nexec cat \"${0%/*}/diag\"\n");
+  SlurmCliOptions options;
+  options.bin_dir = folder_.Path("");
+  source_ = std::move(MakeSlurmCliSource(options).value());
+  const SchedulerHealth health = Step().snapshot.config.health;
+  EXPECT_EQ(health.backfill.mean_depth, 3);
+  EXPECT_EQ(health.problem, "");
+}
+
 TEST_F(SlurmOfFiles, JobsBeyondThoseThatAreAskedForStayAsTheyWere) {
   WriteJobs(80, false);
   EXPECT_EQ(At(Step(), 5), 80);

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "common/base/version.h"
 #include "common/process/run_program.h"
 #include "tests/daemon/running_daemon.h"
 
@@ -185,7 +186,8 @@ TEST_F(DaemonProcess, FeedsTheWatchdog) {
 TEST_F(DaemonProcess, UnderTheJournalLinesStartWithTheirLevel) {
   ASSERT_TRUE(daemon_.Start({"JOURNAL_STREAM=8:1"}));
   StopIt();
-  EXPECT_NE(daemon_.log().find("<6>gpuadvised 0.1.0 answers on "), std::string::npos)
+  EXPECT_NE(daemon_.log().find(std::string("<6>gpuadvised ") + kVersion + " answers on "),
+            std::string::npos)
       << daemon_.log();
   std::istringstream lines(daemon_.log());
   for (std::string line; std::getline(lines, line);) EXPECT_EQ(line.substr(0, 3), "<6>") << line;
@@ -305,11 +307,25 @@ TEST(DaemonCommandLine, CheckConfigRefusesWhatTheDaemonWould) {
                 ":2: listen is \"nowhere\"; write HOST:PORT such as 127.0.0.1:6828, or nothing\n");
 }
 
+TEST(DaemonCommandLine, CheckConfigNamesEveryKeyThatWent) {
+  const TempFolder folder;
+  const std::string file = folder.Write("a.yaml", "metrics: {}\nsource: sim\nclusters: {}\n");
+  const auto [status, said] = RunIt({"--check-config", "--config", file});
+  EXPECT_EQ(status, "exited with status 2");
+  EXPECT_NE(said.find("gpuadvised: " + file + ":1: the setting metrics was removed; "),
+            std::string::npos)
+      << said;
+  EXPECT_NE(said.find("\ngpuadvised: " + file + ":3: the setting clusters was removed; "),
+            std::string::npos)
+      << said;
+}
+
 TEST(DaemonCommandLine, AnUnknownOptionIsAUsageError) {
   EXPECT_EQ(RunIt({"--sockett", "/x"}).first, "exited with status 2");
   EXPECT_EQ(RunIt({"--help"}).first, "exited with status 0");
   EXPECT_EQ(RunIt({"--version"}),
-            (std::pair<std::string, std::string>("exited with status 0", "gpuadvised 0.1.0\n")));
+            (std::pair<std::string, std::string>("exited with status 0",
+                                                 std::string("gpuadvised ") + kVersion + "\n")));
 }
 
 TEST(DaemonCommandLine, RelaysOfEarlierVersionsAreRefusedWithTheNewWay) {

@@ -19,7 +19,7 @@ import api_requests
 from json_schema import faults, resolved
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-ROUTE = re.compile(r'\{"(GET|POST)", "([^"]+)", (nullptr|"[^"]*"), (true|false), \w+(?:, "([^"]*)")?')
+ROUTE = re.compile(r'\{"(GET|POST)", "([^"]+)", (nullptr|"[^"]*"), (true|false), \w+(?:,\s*"([^"]*)")?')
 BIN = None
 DOCUMENT = None
 # Answers that the client's tests read, with more states of a cluster; some members are left out of them.

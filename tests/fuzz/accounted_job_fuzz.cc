@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ParseSacct(text, "|", unreadable);
   const std::string mark = "@no-one-knows@";
   const std::string row =
-      "12|1790000000|1790000010|1790000100|1790003700|120|2|16|cpu=16,gres/"
+      "12|4_3|1790000000|1790000010|1790000100|1790003700|120|2|16|cpu=16,gres/"
       "gpu=8|ann|lab|gpu|normal|"
       "COMPLETED|n[1-2]|NAME|\n";
   if (text.find('@') == std::string_view::npos) {

@@ -1,5 +1,6 @@
 // Any text is read as records, tables and settings, whose keys and values are pieces of it; a
 // record begins only where a line does.
+#include "daemon/collect/sdiag.h"
 #include "daemon/collect/slurm_text.h"
 #include "tests/fuzz/fuzz_input.h"
 
@@ -48,5 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   Check(ParsePipeTable(text), text);
   Check({ParseConfigLines(text)}, text);
+  const SchedulerHealth health = ParseSdiag(text);
+  Require(health.rpcs.value_or(0) >= 0 && health.rpc_us.value_or(0) >= 0, "a counter only grows");
   return 0;
 }

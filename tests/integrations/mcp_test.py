@@ -21,7 +21,8 @@ import threading
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "integrations/mcp"))
+sys.path[:0] = [str(TOP / "integrations/mcp"), str(TOP / "integrations/python")]
+import gpuadvise  # noqa: E402
 import gpuadvise_mcp as mcp  # noqa: E402
 from live_daemon import LiveDaemon  # noqa: E402
 from mcp_schema import faults  # noqa: E402
@@ -200,6 +201,8 @@ class Tools(LiveCase):
     def test_every_reading_tool_answers_as_its_own_schema_says(self):
         server = self.server()
         schemas = {tool["name"]: tool["outputSchema"] for tool in server.result("tools/list")["tools"]}
+        client = gpuadvise.Client(self.daemon.socket)
+        client.submitted(client.advise(TRAINING)["advice_id"], 999_999, sweep={"job_id": 999_999, "runs": 20})
         calls = [("when", {"gres": "gpu:2", "time": "04:00:00", "nodes": 1}), ("gpus", {}), ("jobs", {"limit": 5}),
                  ("why", {"job_id": self.daemon.pending()}), ("advise", {"file": str(self.training)}),
                  ("advise", {"training": TRAINING, "objective": "cost"}), ("advise", {"training": TRAINING, "array": "1-20"}), ("fit", {"file": str(self.training)}),

@@ -52,6 +52,8 @@ class Live(unittest.TestCase):
         self.assertEqual(self.client.health()["status"], "ok")
         self.assertIn("errors", self.client.accuracy())
         self.assertIn("errors", self.client.submitted(advice["advice_id"], 999_999))
+        self.client.submitted(advice["advice_id"], 999_998, sweep={"job_id": 999_998, "runs": 5})
+        self.assertEqual([sweep["runs"] for sweep in self.client.get("/v1/advice")["sweeps"]], [5])
 
     def test_a_url_is_the_public_part(self):
         client = gpuadvise.Client(self.daemon.url)

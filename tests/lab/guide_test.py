@@ -46,6 +46,11 @@ FILLED = {"NAME <ADDRESS>": "A Site <root@example.org>", "ACCOUNT": "a0", "FILE"
 NOT_RUN = {
     "cpack --config build/static-client/CPackConfig.cmake -B build/packages":
         "the static client takes minutes to build; tests/releases/packages.py makes and tries its package",
+    **dict.fromkeys(["tar -xJf gpuadvise-0.2.0-linux-x86_64.tar.xz && cd gpuadvise-0.2.0-linux-x86_64", "./gpuadvise-up",
+                     "sudo ./gpuadvise-up --site /opt/gpuadvise && sudo systemctl enable --now gpuadvised",
+                     "sudo dnf install ./gpuadvise-0.2.0-1.x86_64.rpm ./gpuadvise-daemon-0.2.0-1.x86_64.rpm",
+                     "sudo apt install ./gpuadvise_0.2.0_amd64.deb ./gpuadvise-daemon_0.2.0_amd64.deb", "packaging/portable.sh"],
+                    "the bundle takes half an hour to build; tests/releases/portable.py tries it"),
     **dict.fromkeys(["apt remove", "apt purge", "scontrol token", "gpuadvise advise", "gpuadvise eff", "gpuadvise run"],
                     "the beginning of a command"),
     **dict.fromkeys(["scontrol show", "scontrol show job ID", "sbatch -M NAME"], "what gpuadvise runs by itself"),

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Many runs of a training as arrays on several GPU types: real Slurm, real gpuadvised, real gpuadvise.
 
-    sweep_test.py BIN_DIR [unittest options]
+    [KILLED_SWEEP_RUNS=150] sweep_test.py BIN_DIR [unittest options]
 """
 import collections
+import os
 import random
 import signal
 import subprocess
@@ -37,11 +38,14 @@ echo "$SLURM_JOB_ID" >> FACTS/done.$1
 """
 
 
-class Sweeps(programs.SiteTest):
+RUNS = int(os.environ.get("KILLED_SWEEP_RUNS", "150"))  # of the sweep whose keeper is killed again and again
+
+
+class SweepTest(programs.SiteTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.site.start(poll_interval="1s")
+        cls.site.start(poll_interval="1s", accounting_interval="2s")
 
     def setUp(self):
         super().setUp()
@@ -72,6 +76,12 @@ class Sweeps(programs.SiteTest):
         return subprocess.Popen([str(a) for a in argv], env=self.site.client_env("lab1"), cwd="/", text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **programs.as_user("lab1"))
 
+    def progress(self, *words):
+        """What the answer to `words` says of the sweep that was submitted last."""
+        return next(iter(self.site.json(*words).get("sweeps", [])), {})
+
+
+class Sweeps(SweepTest):
     # ---- submitting --------------------------------------------------------------------------
 
     def test_each_type_gets_an_array_and_each_run_its_number(self):
@@ -86,6 +96,12 @@ class Sweeps(programs.SiteTest):
         self.assertEqual({tuple(fact[1:3]) for fact in facts}, {("130", "130")})
         by_gpu = collections.Counter(fact[3] for fact in facts)
         self.assertEqual(sorted(by_gpu.values()), sorted(share["members"] for share in plan["shares"]))
+
+    def test_without_accounting_the_folder_says_how_runs_ended(self):
+        self.submit("1-8", fail="7")
+        wait_until(lambda: self.progress("jobs").get("unknown") == 8, "eight runs that nobody accounts for", 60)
+        watched = self.site.run("watch", self.folder, check=False)
+        self.assertEqual((watched.returncode, watched.stdout[7:]), (1, "7 of 8 done, 1 failed\n"), watched.stderr)
 
     def test_a_picked_row_gets_all_runs(self):
         job = self.submit("3-8:2%2", "--pick", "1")["jobs"][0]
@@ -110,25 +126,30 @@ class Sweeps(programs.SiteTest):
     # ---- keeping -----------------------------------------------------------------------------
 
     def test_every_run_is_made_once_although_keep_is_killed_and_jobs_are_cancelled(self):
-        lucky = random.Random(5)
-        self.submit("1-150", fail="7 8 90")
-        ends = time.monotonic() + 30
-        while time.monotonic() < ends and self.counts()["waiting"] > 0:
+        lucky, kills = random.Random(5), 0
+        self.submit(f"1-{RUNS}", seconds=str(RUNS / 75), fail="7 8 90")
+        ends, left = time.monotonic() + RUNS / 5, RUNS
+        while left > 0 and time.monotonic() < ends:
             keeper = self.keep("--retry", "1")
-            waiting = [run for run in self.site.json("sweep", self.folder)["runs"] if run["state"] == "waiting"]
-            for run in lucky.sample(waiting, min(3, len(waiting))):
-                self.lab.run("scancel", "--state=PENDING", f"{run['job_id']}_{run['run']}", check=False)
+            if kills % 4 == 0:
+                runs = self.site.json("sweep", self.folder)["runs"]
+                waiting = [run for run in runs if run["state"] == "waiting"]
+                left = sum(run["state"] in ("waiting", "lost") for run in runs)
+                for run in lucky.sample(waiting, min(5, len(waiting))):
+                    self.lab.run("scancel", "--state=PENDING", f"{run['job_id']}_{run['run']}", check=False)
             time.sleep(lucky.uniform(.1, 1.5))
             keeper.send_signal(signal.SIGKILL)
             keeper.communicate()
+            kills += 1
         keeper = self.keep("--retry", "1")
-        said = keeper.communicate(timeout=150)[0]
+        said = keeper.communicate(timeout=RUNS)[0]
         self.assertEqual(keeper.returncode, 0, said)
-        self.assertIn("150 of 150 done", said)
-        self.assertEqual(self.times("done"), collections.Counter({run: 1 for run in range(1, 151)}))
+        self.assertIn(f"{RUNS} of {RUNS} done", said)
+        self.assertEqual(self.times("done"), collections.Counter({run: 1 for run in range(1, RUNS + 1)}))
         begun = self.times("begun")
         self.assertEqual({run for run, count in begun.items() if count != 1}, {7, 8, 90}, "begun again without a failure")
         self.assertEqual([begun[run] for run in (7, 8, 90)], [2, 2, 2])
+        print(f"{RUNS} of {RUNS} runs made once; the keeper was killed {kills} times")
 
     def test_a_run_that_fails_is_counted_and_ends_the_sweep_with_1(self):
         self.submit("1-4", fail="2")
@@ -168,6 +189,7 @@ class Sweeps(programs.SiteTest):
         keeper.kill()
         said = keeper.communicate()[0]
         self.assertRegex(said, r"submitted job \d+: runs \S+ on RTX 2080 Ti × 1")
+        self.assertGreater(self.progress("jobs")["moved"], 0)
         begun = [file.read_text().split() for file in self.facts.glob("begun.*")]
         self.assertEqual(len({fact[0] for fact in begun}), len(begun))
         self.assertIn("rtx2080ti", {fact[3] for fact in begun})
@@ -186,5 +208,30 @@ class Sweeps(programs.SiteTest):
         self.assertNotIn("submitted job", said)
 
 
+class SweepsInAccounting(SweepTest):
+    LAB = {"accounting": True}
+
+    def test_all_answers_know_a_sweep_as_one(self):
+        jobs = [job["job_id"] for job in self.submit("1-130", seconds="12", fail="7 9")["jobs"]]
+        self.assertEqual(len(jobs), 2)
+        self.site.wait_for_next_snapshot()
+        wait_until(lambda: self.progress("queue", "--me").get("running", 0) > 0, "running runs", 30)
+        seen = self.progress("queue", "--me")
+        self.assertEqual((seen["job_id"], seen["arrays"], seen["runs"]), (jobs[0], jobs, 130), seen)
+        counts = ("done", "failed", "running", "waiting", "unknown")
+        self.assertEqual(sum(seen[name] for name in counts), 130, seen)
+        self.assertGreater(seen["end_p50"] or 0, time.time() - 5, seen)
+        shown = self.site.run("queue", "--me").stdout
+        self.assertIn(f"{jobs[0]}_[130 runs]", shown)
+        self.assertIn(f"Sweep {jobs[0]}, search: ", shown)
+        self.site.restart()  # what was reported is in the history
+        watched = self.site.run("watch", self.folder, "--interval", "5", check=False, timeout=120)
+        self.assertEqual(watched.returncode, 1, watched.stdout + watched.stderr)
+        self.assertIn("128 of 130 done, 2 failed", watched.stdout)
+        self.assertEqual([row["sweep"] for row in self.site.json("jobs")["jobs"] if row["job_id"] in jobs], 2 * [jobs[0]])
+        self.assertIn("128 of 130 done", self.site.run("jobs").stdout)
+        self.assertEqual(self.counts()["failed"], 2, "as the sweep's folder says")
+
+
 if __name__ == "__main__":
-    programs.main()
+    programs.main(accounting=True)

@@ -52,9 +52,10 @@ def read_rooms(tree):
 
 
 def made_headers(tree):
-    """Those of common/api: a section of its table is a header (packaging/contract.py)."""
+    """Those of common/api: a section of its table is a header (packaging/contract.py); and what CMake configures."""
     sections = re.findall(r"^(\w+):$", (tree / "common/api/answers.yaml").read_text(), re.M)
-    return {f"common/api/{section}.h" for section in sections}
+    configured = {path.relative_to(tree).with_suffix("").as_posix() for path in (tree / "common").rglob("*.h.in")}
+    return {f"common/api/{section}.h" for section in sections} | configured
 
 
 def sources(tree):

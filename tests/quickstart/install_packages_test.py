@@ -142,7 +142,7 @@ class PackageList(unittest.TestCase):
                 names = sections.setdefault(line, [])
             elif line and not line.startswith("#"):
                 names.append(line.split()[0])
-        self.assertEqual(list(sections), ["[build]", "[page]", "[test]", "[releases]"])
+        self.assertEqual(list(sections), ["[build]", "[page]", "[test]", "[releases]", "[portable]", "[aarch64]"])
         for names in sections.values():
             self.assertEqual(names, sorted(set(names)))
         every = [name for names in sections.values() for name in names]

@@ -173,10 +173,10 @@ class StaticClient(unittest.TestCase):
         shutil.copy(self.program, root.folder / "usr/bin")
         self.assertIn("gpuadvise", root.inside("version", "gpuadvise --version"))
         self.assertIn("Usage: gpuadvise fit", root.inside("help", "gpuadvise help fit"))
-        # Completion offers the caller's own jobs, by the name that `id` says: a stand-in notes that it was asked.
-        root.inside("user", "useradd -m ann; mv /usr/bin/id /usr/bin/id.own; chmod 1777 /tmp; printf '#!/bin/sh\\n"
-                            "touch /tmp/asked; exec /usr/bin/id.own \"$@\"\\n' >/usr/bin/id; chmod 755 /usr/bin/id")
-        asked = root.inside("id", "setpriv --reuid ann --clear-groups gpuadvise complete why ''; ls /tmp/asked; id -un")
+        # Completion offers the caller's own jobs, by the name that `getent` says: a stand-in notes that it was asked.
+        root.inside("user", "useradd -m ann; mv /usr/bin/getent /usr/bin/getent.own; chmod 1777 /tmp; printf '#!/bin/sh\\n"
+                            "touch /tmp/asked; exec /usr/bin/getent.own \"$@\"\\n' >/usr/bin/getent; chmod 755 /usr/bin/getent")
+        asked = root.inside("getent", "setpriv --reuid ann --clear-groups gpuadvise complete why ''; ls /tmp/asked; id -un")
         self.assertIn("/tmp/asked", asked)
 
 

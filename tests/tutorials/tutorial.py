@@ -123,8 +123,9 @@ def _run(steps, folder, environment, shell, results):
 
 
 def without_what_varies(line):
-    """A line with numbers, times, bars and the width of columns taken out."""
+    """A line with starts, numbers, times, bars and the width of columns taken out."""
     line = re.sub(r"\s+", " ", line)
+    line = re.sub(r"^ ?starts (now|in \S.*)$", "starts #", line)  # at one hour of the day all may be free
     line = re.sub(r"\b(today|tomorrow|now|Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b", "#", line)
     line = re.sub(r"\d[\d,.:]*", "#", line)
     line = re.sub(r"# [dhms]\b", "#", line)

@@ -62,6 +62,11 @@ class Running(unittest.TestCase):
         self.assertIn("shows something else", self.complaints(document(("console", body)))[0])
         self.assertEqual(self.complaints(document(("console live", body))), [""])
 
+    def test_a_live_job_may_start_now(self):
+        body = "$ echo '  starts now'\n  starts in 6 h 38 (p90 in 15 h 14): today 21:08 (tomorrow 05:44)"
+        self.assertEqual(self.complaints(document(("console live", body))), [""])
+        self.assertTrue(self.complaints(document(("console", body)))[0])
+
     def test_another_word_or_line_fails_also_in_a_live_block(self):
         self.assertTrue(self.complaints(document(("console live", "$ echo waits 5 m\nruns 5 m")))[0])
         self.assertTrue(self.complaints(document(("console live", "$ printf '1\\n2\\n'\n1")))[0])

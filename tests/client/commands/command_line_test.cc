@@ -12,6 +12,7 @@
 #include "client/api/exit_code.h"
 #include "client/commands/setting_flags.h"
 #include "client/commands/shared_options.h"
+#include "common/base/version.h"
 #include "tests/client/fake_process.h"
 #include "tests/client/golden.h"
 #include "tests/fakes/temporary_folder.h"
@@ -190,7 +191,7 @@ TEST(GlobalOptions, WithoutACommandAreNone) {
 }
 
 TEST(Version, IsTheProjects) {
-  EXPECT_EQ(Left({"--version"}).text, "gpuadvise " GPUADVISE_VERSION "\n");
+  EXPECT_EQ(Left({"--version"}).text, std::string("gpuadvise ") + kVersion + "\n");
 }
 
 TEST(AdviceQuestion, TakesSlurmsFlags) {

@@ -92,6 +92,68 @@ TEST_F(JobWatchTest, SaysWhenItStartsAndOnlyWhatChanged) {
   EXPECT_EQ(api.asked[1].first, "/v1/jobs/4711");
 }
 
+// One look at a sweep of ten runs, whose first array is watched.
+class SweepWatchTest : public JobWatchTest {
+ protected:
+  WatchStatus Look(json counts, int64_t now = kNow) {
+    json sweep = {{"job_id", 4711}, {"arrays", {4711, 4712}}, {"runs", 10}};
+    sweep.update(counts);
+    json job = Job("running");
+    job["sweep"] = 4711;
+    api.Answer({{"jobs", {job}}, {"sweeps", {sweep}}});
+    return watch.Step(now);
+  }
+};
+
+TEST_F(SweepWatchTest, SaysHowManyHaveEndedAndWhenTheLastWill) {
+  WatchStatus status = Look({{"waiting", 10}, {"end_p50", kNow + 3600}, {"end_p90", kNow + 7200}});
+  EXPECT_EQ(status.line, "0 of 10 done, 10 waiting · done by today 15:13 (16:13)");
+  EXPECT_EQ(status.state, "pending");
+  EXPECT_TRUE(status.changed);
+  status = Look({{"waiting", 6}, {"running", 3}, {"done", 1}, {"end_p50", kNow + 3600}});
+  EXPECT_EQ(status.state, "running");
+  ASSERT_EQ(status.news.size(), 1u);
+  EXPECT_EQ(status.news[0].event, "started");
+  EXPECT_FALSE(Look({{"waiting", 6}, {"running", 3}, {"done", 1}}).changed);
+  status = Look({{"waiting", 2}, {"running", 4}, {"done", 2}, {"failed", 2}, {"moved", 2}});
+  EXPECT_EQ(status.line, "2 of 10 done, 4 running, 2 waiting, 2 failed, 2 moved");
+  EXPECT_EQ(status.news.at(0).text, "2 runs failed.");
+  EXPECT_EQ(status.notes, std::vector<std::string>({"2 runs moved to where they end first"}));
+}
+
+TEST_F(SweepWatchTest, AnEndThatMovesFarIsNews) {
+  Look({{"waiting", 10}, {"end_p50", kNow + 3600}});
+  EXPECT_TRUE(Look({{"waiting", 10}, {"end_p50", kNow + 3700}}).news.empty());
+  const WatchStatus status = Look({{"waiting", 10}, {"end_p50", kNow + 9000}});
+  EXPECT_EQ(status.news.at(0).event, "moved");
+  EXPECT_EQ(status.news[0].text, "The forecast end moved from today 15:13 to today 16:43.");
+}
+
+TEST_F(SweepWatchTest, EndsWithItsLastRun) {
+  EXPECT_FALSE(Look({{"done", 9}, {"running", 1}}).exit_code);
+  const WatchStatus good = Look({{"done", 10}});
+  EXPECT_EQ(good.exit_code, kExitOk);
+  EXPECT_EQ(good.state, "ended");
+  EXPECT_EQ(good.news.back().event, "ended");
+  EXPECT_EQ(Look({{"done", 9}, {"failed", 1}}).exit_code, kExitError);
+}
+
+TEST_F(SweepWatchTest, WaitsForAccountingBeforeItGivesUp) {
+  for (int look = 1; look < 40; ++look) {
+    ASSERT_FALSE(Look({{"done", 9}, {"unknown", 1}}).exit_code) << look;
+  }
+  const WatchStatus status = Look({{"done", 9}, {"unknown", 1}});
+  EXPECT_EQ(status.exit_code, kExitError);
+  EXPECT_EQ(status.line, "9 of 10 done, 1 out of the queue; for their states see sacct");
+}
+
+TEST_F(SweepWatchTest, ATaskOfItIsWatchedAsAJob) {
+  json job = Job("running");
+  job["started_at"] = kNow - 60;
+  api.Answer({{"jobs", {job}}, {"sweeps", {{{"job_id", 4700}, {"arrays", {4700}}, {"runs", 9}}}}});
+  EXPECT_EQ(watch.Step(kNow).line.find("running since"), 0u);
+}
+
 TEST_F(JobWatchTest, AWaitWithoutAForecastIsSaid) {
   EXPECT_THAT(LookWaiting({{"wait_p50_seconds", nullptr}}, kNow).line,
               HasSubstr("no start time can be forecast for it as it is"));

@@ -57,6 +57,32 @@ TEST_F(JobsCommandTest, PrintsTheLogAsWideAsTheTerminal) {
   EXPECT_EQ(api.asked.front().first, "/v1/advice");
 }
 
+TEST_F(JobsCommandTest, ASweepIsOneRow) {
+  json answer = Data("jobs.json");
+  for (const size_t i : {size_t{0}, size_t{1}}) answer["jobs"][i]["sweep"] = 4715;
+  answer["sweeps"] = {{{"job_id", 4715},
+                       {"name", "gr00t-finetune"},
+                       {"submitted_at", 1789992800},
+                       {"arrays", {4715, 4716}},
+                       {"runs", 80},
+                       {"done", 34},
+                       {"running", 40},
+                       {"waiting", 6},
+                       {"end_p50", 1790010000},
+                       {"end_p90", 1790020000}}};
+  const auto printed = [&](std::vector<std::string> words) {
+    console.printed.clear();
+    api.Answer(answer);
+    EXPECT_EQ(Jobs(std::move(words)), kExitOk) << console.complained;
+    return console.printed;
+  };
+  for (const int width : {80, 200}) {
+    console.shown.width = width;
+    ExpectGolden("jobs_sweep_" + std::to_string(width) + ".txt", printed({}));
+  }
+  EXPECT_THAT(printed({"-r"}), HasSubstr("4716"));
+}
+
 TEST_F(JobsCommandTest, NarrowTerminalsStillShowJobAndState) {
   console.shown.width = 40;
   EXPECT_THAT(Printed({}), HasSubstr("4650  OOM "));

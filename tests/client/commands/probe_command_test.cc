@@ -128,7 +128,7 @@ TEST_F(Probe, WritesWhatItMeasuredAndKeepsTheRest) {
   EXPECT_THAT(after, AllOf(HasSubstr("name: toy  # of mine\n"), HasSubstr("  max_steps: 100\n"),
                            HasSubstr("model:\n  memory: {base: 3.221 GB, per_sample: 1.074 GB}\n"),
                            HasSubstr("  measured:\n    - {gpu: rtx4090, gpus: 1, batch: 4, "
-                                     "effective_batch_size: 4, seconds_per_step: 0.0"),
+                                     "effective_batch_size: 4, seconds_per_step: 0."),
                            HasSubstr(", peak: 7.516 GB}\n")));
   EXPECT_EQ(Text("train.yaml.bak"), before);
   EXPECT_THAT(done.output, HasSubstr("\n+   memory: {base: 3.221 GB"));

@@ -31,6 +31,40 @@ TEST(QueueCommand, PrintsATableAsWideAsTheTerminal) {
   }
 }
 
+json Sweep(int64_t id) {
+  return {{"job_id", id},         {"name", "search"}, {"user", "ann"}, {"arrays", {4712}},
+          {"runs", 80},           {"done", 34},       {"running", 12}, {"waiting", 31},
+          {"failed", 2},          {"unknown", 1},     {"moved", 6},    {"end_p50", 1790010000},
+          {"end_p90", 1790020000}};
+}
+
+// Jobs 4712 and 4700 as a sweep.
+json WithSweep() {
+  json answer = Data("queue.json");
+  answer["sweeps"] = {Sweep(4712)};
+  for (json& job : answer["jobs"]) {
+    if (job["job_id"] != 4713) job["sweep"] = 4712;
+  }
+  return answer;
+}
+
+TEST(QueueCommand, ASweepIsOneRow) {
+  for (const int width : {80, 160}) {
+    ExpectGolden("queue_sweep_" + std::to_string(width) + ".txt",
+                 Printed(WithSweep(), width, {"queue"}));
+  }
+  const std::string rows = Printed(WithSweep(), 160, {"queue", "--array"});
+  EXPECT_NE(rows.find("4700"), std::string::npos) << rows;
+  EXPECT_EQ(json::parse(Printed(WithSweep(), 160, {"queue", "--json"})), WithSweep());
+}
+
+TEST(QueueCommand, SweepsOfWhichNoJobIsLeftAreLeftOut) {
+  const json kept = json::parse(Printed(WithSweep(), 160, {"queue", "-j", "4713", "--json"}));
+  EXPECT_EQ(kept["sweeps"], json::array());
+  EXPECT_EQ(json::parse(Printed(WithSweep(), 160, {"queue", "-j", "4700", "--json"}))["sweeps"],
+            json::array({Sweep(4712)}));
+}
+
 TEST(QueueCommand, AsksForWhatIsWanted) {
   FakeProcess process;
   process.api.Answer(Data("queue.json"));

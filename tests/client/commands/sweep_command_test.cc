@@ -87,6 +87,40 @@ TEST_F(SweepTest, EachShareIsAnArrayOfItsTasks) {
   EXPECT_THAT(console.printed, HasSubstr("Submitted job 4711: runs 4-8 on L40S × 3"));
 }
 
+TEST_F(SweepTest, TheDaemonIsToldThatTheArraysAreOne) {
+  api.Answer(Advice());
+  api.Answer({{"job_id", 4711}});
+  api.Answer({{"job_id", 4711}});
+  EXPECT_EQ(Submit({"--yes"}), kExitOk);
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    EXPECT_EQ(api.asked[i].second["sweep"], (json{{"job_id", 4711}, {"runs", 8}, {"moved", 0}}));
+  }
+  EXPECT_THAT(console.printed, HasSubstr("Follow them: gpuadvise watch 4711\n"));
+}
+
+TEST_F(SweepTest, WatchTakesItsFolder) {
+  api.Answer(Advice());
+  api.Answer({{"job_id", 4711}});
+  api.Answer({{"job_id", 4711}});
+  const std::string kept = folder.Path("kept");
+  EXPECT_EQ(Submit({"--yes", "--sweep-dir", kept}), kExitOk);
+  api.Answer({{"jobs", {{{"job_id", 4711}, {"state", "running"}, {"sweep", 4711}}}},
+              {"sweeps", {{{"job_id", 4711}, {"arrays", {4711}}, {"runs", 8}, {"done", 8}}}}});
+  EXPECT_EQ(Gpuadvise({"watch", kept}), kExitOk);
+  EXPECT_EQ(api.asked.back().first, "/v1/advice?job=4711");
+  EXPECT_THAT(console.printed, HasSubstr("8 of 8 done\n"));
+  for (const char* run : {"1", "2", "3"}) {
+    std::filesystem::create_symlink("4711", kept + "/taken/" + run);
+    std::filesystem::create_symlink(run[0] == '3' ? "9" : "0", kept + "/ended/" + run);
+  }
+  api.Answer({{"jobs", {{{"job_id", 4711}, {"state", "unknown"}, {"sweep", 4711}}}},
+              {"sweeps", {{{"job_id", 4711}, {"arrays", {4711}}, {"runs", 3}, {"unknown", 3}}}}});
+  EXPECT_EQ(Gpuadvise({"watch", kept}), kExitError);
+  EXPECT_THAT(console.printed, HasSubstr("2 of 3 done, 1 failed\n"));
+  EXPECT_NE(Gpuadvise({"watch", folder.Path("other")}), kExitOk);
+  EXPECT_THAT(console.complained, HasSubstr("nor the folder of a sweep"));
+}
+
 TEST_F(SweepTest, WhatFollowsTheDashesStaysButForTheArray) {
   api.Answer(Advice());
   api.Answer({{"job_id", 4711}});

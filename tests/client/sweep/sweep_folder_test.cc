@@ -23,6 +23,7 @@ class SweepFolderTest : public testing::Test {
     record.passed_on = {"--mail-type=END"};
     record.jobs = {{10, "l40s", "gpu", 1, 2, {1, 2, 5}}};
     record.retries = {{5, 1}};
+    record.moving = {6, 8};
     return record;
   }
 
@@ -41,6 +42,7 @@ TEST_F(SweepFolderTest, WhatWasSavedIsThereAgain) {
   EXPECT_EQ(record.fixed, Record().fixed);
   EXPECT_EQ(record.passed_on, Record().passed_on);
   EXPECT_EQ(record.retries, Record().retries);
+  EXPECT_EQ(record.moving, Record().moving);
   ASSERT_EQ(record.jobs.size(), 1u);
   EXPECT_EQ(record.jobs[0].tasks, Record().jobs[0].tasks);
   EXPECT_EQ(record.jobs[0].nodes, 2);
@@ -66,8 +68,10 @@ TEST_F(SweepFolderTest, TakenAndEndedRunsAreLinksByNumber) {
   EXPECT_EQ(taken->at(1).job, 501);
   EXPECT_EQ(taken->at(1).status, std::nullopt);
   EXPECT_EQ(taken->at(2).status, 3);
+  fs::create_symlink("0", path + "/ended/3");  // an end counts also where the beginning is gone
+  EXPECT_EQ(folder->Taken()->at(3).status, 0);
   ASSERT_TRUE(folder->Forget(2));
-  EXPECT_EQ(folder->Taken()->size(), 1u);
+  EXPECT_EQ(folder->Taken()->size(), 2u);
   EXPECT_TRUE(folder->Forget(2));  // gone already
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/advise/advise.h"
+#include "common/history/forecast_history.h"
 #include "tests/fakes/shipped_catalogues.h"
 #include "tests/fakes/snapshot_text.h"
 
@@ -136,6 +137,62 @@ TEST(PlanSweep, SaysWhenRunsAreDoneWhereTheyWait) {
   EXPECT_GT(nowhere->as_it_waits->p50, 24 * kHour);
 }
 
+// With a history, which is empty: run times are drawn, so that delays can be told.
+SweepPlan PlanWithHistory(const std::string& world, const std::string& array, double courtesy = 0) {
+  static ForecastHistory* const past = new ForecastHistory;
+  const Snapshot snapshot = SnapshotOf(world);
+  const auto queue = PrepareQueue(std::make_shared<const Snapshot>(snapshot), *past);
+  const auto limits = PrepareQueue(snapshot);
+  AdviceContext context{snapshot, *queue, *limits, ShippedGpus(), ShippedModels()};
+  context.courtesy = courtesy;
+  AdviceRequest request{OneGpuRun(), {}, {}, {}, false, *ParseArrayTasks(array)};
+  request.constraints.gpus_per_node = 1;
+  const auto advice = Advise(request, context, {1001, "ann", "lab", ""});
+  EXPECT_TRUE(advice && advice->sweep) << (advice ? "no plan" : advice.error().message);
+  return advice && advice->sweep ? *advice->sweep : SweepPlan();
+}
+
+TEST(PlanSweep, DelaysNobodyOnAnIdleCluster) {
+  const SweepPlan plan = PlanWithHistory(kTwoTypes, "1-40");
+  ASSERT_TRUE(plan.delay);
+  EXPECT_EQ(plan.delay->seconds, 0);
+}
+
+TEST(PlanSweep, SaysNothingOfOthersWhereAllRunToTheirLimits) {
+  EXPECT_FALSE(PlanOf(kTwoTypes, "1-40").delay);
+}
+
+// The nodes of RTX 4090 are about to be free. Bob's jobs, a node each, stand behind the sweep.
+std::string OthersBehind(int jobs) {
+  std::string world =
+      "config priority multifactor qos 1000\nqos normal priority 10\nqos low priority 1\n"
+      "node a[1-2] rtx4090:4 cpus 32 mem 400000\nnode b1 rtx2080ti:4 cpus 32 mem 400000\n"
+      "run 1 a[1-2] rtx4090:4 ends 1m user carl\n";
+  for (int i = 0; i < jobs; ++i) {
+    world +=
+        "pend " + std::to_string(2 + i) + " rtx4090:4 limit 4h priority 100 qos low user bob\n";
+  }
+  return world;
+}
+
+TEST(PlanSweep, CountsWhatOthersWaitForIt) {
+  const SweepPlan plan = PlanWithHistory(OthersBehind(2), "1-40");
+  ASSERT_TRUE(plan.delay);
+  EXPECT_GT(plan.delay->seconds, 2 * kHour) << "two jobs wait for two hours or more";
+  EXPECT_GT(plan.delay->jobs, 1);
+}
+
+TEST(PlanSweep, LeavesTheGpusToOthersWhereTheSiteIsCourteous) {
+  const std::string world = OthersBehind(6);
+  const SweepPlan own = PlanWithHistory(world, "1-8");
+  const SweepPlan courteous = PlanWithHistory(world, "1-8", 1);
+  ASSERT_TRUE(own.delay && courteous.delay);
+  EXPECT_EQ(Members(courteous), 8);
+  EXPECT_LT(courteous.delay->seconds, own.delay->seconds);
+  EXPECT_LE(courteous.makespan.p50 + courteous.delay->seconds,
+            own.makespan.p50 + own.delay->seconds);
+}
+
 TEST(Advise, AnArrayOfMoreTasksThanArePlannedSaysSo) {
   const Result<Advice> advice = Ask(kTwoTypes, "1-5000");
   ASSERT_TRUE(advice);
@@ -143,6 +200,27 @@ TEST(Advise, AnArrayOfMoreTasksThanArePlannedSaysSo) {
   EXPECT_TRUE(std::any_of(advice->tips.begin(), advice->tips.end(), [](const std::string& tip) {
     return tip.find("5000 tasks is not planned") != std::string::npos;
   }));
+}
+
+TEST(Advise, RunsThatMostlyStartAreBetterMadeTogether) {
+  const auto tips = [](const json& start) {
+    json text = json::parse(R"({"model": {"memory": {"base": "1 GB", "per_sample": "1 GB",
+        "overhead": "1 GB"}}, "training": {"effective_batch_size": 4, "max_steps": 100, "measured":
+        [{"gpu": "rtx4090", "gpus": 1, "batch": 4, "seconds_per_step": 1}]}, "command": "x"})");
+    if (!start.is_null()) text["training"]["start_seconds"] = start;
+    const Snapshot snapshot = SnapshotOf(kTwoTypes);
+    const auto queue = PrepareQueue(snapshot);
+    const AdviceContext context{snapshot, *queue, *queue, ShippedGpus(), ShippedModels()};
+    const AdviceRequest request{*ParseTrainSpec(text, "/spec"), {}, {}, {}, false,
+                                *ParseArrayTasks("1-9")};
+    const auto advice = Advise(request, context, {1001, "ann", "lab", ""});
+    return std::count_if(advice->tips.begin(), advice->tips.end(), [](const std::string& tip) {
+      return tip.find("makes several runs after one start") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(tips(300), 1);  // of 400 s
+  EXPECT_EQ(tips(30), 0);
+  EXPECT_EQ(tips(nullptr), 0) << "the start is not known";
 }
 
 TEST(Advise, ASingleTaskIsNoSweep) { EXPECT_FALSE(Ask(kTwoTypes, "7")->sweep); }

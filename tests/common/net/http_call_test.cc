@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "common/base/version.h"
 #include "common/process/descriptor.h"
 #include "tests/fakes/fake_server.h"
 #include "tests/fakes/temporary_folder.h"
@@ -46,11 +47,11 @@ TEST_F(HttpCallTest, SendsARequestAndReadsTheAnswer) {
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->status, 200);
   EXPECT_EQ(answer->body, "{\"b\":2}");
-  EXPECT_EQ(
-      server_->requests(),
-      "POST /v1/advise HTTP/1.1\r\nHost: localhost\r\nUser-Agent: gpuadvise/" GPUADVISE_VERSION
-      "\r\nAccept: application/json\r\nConnection: close\r\nAuthorization: Bearer x y\r\n"
-      "Content-Type: application/json\r\nContent-Length: 7\r\n\r\n{\"a\":1}");
+  EXPECT_EQ(server_->requests(),
+            std::string("POST /v1/advise HTTP/1.1\r\nHost: localhost\r\nUser-Agent: gpuadvise/") +
+                kVersion +
+                "\r\nAccept: application/json\r\nConnection: close\r\nAuthorization: Bearer x y\r\n"
+                "Content-Type: application/json\r\nContent-Length: 7\r\n\r\n{\"a\":1}");
 }
 
 TEST_F(HttpCallTest, NothingIsSentThatWouldWriteAHeader) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/common/scheduler/queue_of.h"
 
@@ -43,6 +44,17 @@ TEST(CompetingJobs, AreThoseThatCouldUseTheSameNodes) {
   asked.replaces_job = 10;
   EXPECT_EQ(queue->rivals().Of(asked).competing, 2);
   EXPECT_EQ(queue->rivals().Of(asked).before, 2);
+}
+
+TEST(CompetingJobs, ThoseAheadAreNamedInQueueOrder) {
+  const auto queue = QueueOf(
+      "node n1 a:4\nnode n2 b:4\npend 7 a:1 priority 5 count 3\npend 8 a:1 priority 9\n"
+      "pend 9 b:1 priority 7\npend 10 gpu:1 priority 1");
+  EXPECT_EQ(JobsAheadOf(10, queue->pending(), 10), (std::vector<int64_t>{8, 9, 7}));
+  EXPECT_EQ(JobsAheadOf(10, queue->pending(), 2), (std::vector<int64_t>{8, 9}));
+  EXPECT_EQ(JobsAheadOf(7, queue->pending(), 10), (std::vector<int64_t>{8}));
+  EXPECT_TRUE(JobsAheadOf(8, queue->pending(), 10).empty());
+  EXPECT_TRUE(JobsAheadOf(99, queue->pending(), 10).empty());
 }
 
 TEST(CompetingJobs, AllTasksOfTheJobThatIsReplacedAreLeftOut) {

@@ -103,6 +103,16 @@ TEST(RunTimeHistory, OthersAreTakenForWhatOthersDoRelativeToTheLimit) {
   EXPECT_NEAR(runs.Quantile(0.5), 5.0 * kHour, 1.0 * kHour);
 }
 
+TEST(RunTimeHistory, AUserWhoAlwaysAsksForTwiceTheTimeIsKnownByThat) {
+  RunTimeHistory history;
+  for (int64_t hours = 1; hours <= 20; ++hours) {
+    Ran(history, JobOf("ann", hours), hours * kHour / 2, 1);
+    Ran(history, JobOf("bob", hours), hours * kHour / 10, 1);
+  }
+  EXPECT_NEAR(history.Of(JobOf("ann", 30)).Quantile(0.5), 15.0 * kHour, 3.0 * kHour);
+  EXPECT_NEAR(history.Of(JobOf("bob", 30)).Quantile(0.5), 3.0 * kHour, 1.0 * kHour);
+}
+
 TEST(RunTimeHistory, AJobNameSaysMoreThanItsUser) {
   RunTimeHistory history;
   for (int i = 0; i < 20; ++i) {

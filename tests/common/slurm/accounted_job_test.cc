@@ -14,7 +14,7 @@ namespace gpuadvise {
 namespace {
 
 constexpr const char* kRan =
-    "12|1790000000|1790000010|1790000100|1790003700|120|2|16|"
+    "12|12|1790000000|1790000010|1790000100|1790003700|120|2|16|"
     "billing=16,cpu=16,gres/gpu=8,gres/gpu:a100=8,mem=64G,node=2|ann|lab|gpu|normal|COMPLETED|"
     "n[1-2]|train me|\n";
 
@@ -38,7 +38,7 @@ TEST(Sacct, ARowIsAJob) {
 TEST(Sacct, OneThatWasCancelledWhileItWaitedNeverStarted) {
   int64_t unreadable = 0;
   const auto jobs = ParseSacct(
-      "13|1790000000|1790000000|1790000500|1790000500|UNLIMITED|1|1|cpu=1|ann|lab|gpu|normal|"
+      "13|13|1790000000|1790000000|1790000500|1790000500|UNLIMITED|1|1|cpu=1|ann|lab|gpu|normal|"
       "CANCELLED by 0|None assigned|x|\n",
       "|", unreadable);
   ASSERT_EQ(jobs.size(), 1u);
@@ -46,10 +46,23 @@ TEST(Sacct, OneThatWasCancelledWhileItWaitedNeverStarted) {
   EXPECT_EQ(jobs[0].record.end, 1'790'000'500);
 }
 
+TEST(Sacct, ATaskIsOfItsArray) {
+  const auto array_of = [](const char* id) {
+    int64_t unreadable = 0;
+    const std::string row = ReplaceAll(kRan, "12|12|", std::string("12|") + id + "|");
+    return ParseSacct(row, "|", unreadable).at(0).record.array_job_id;
+  };
+  EXPECT_EQ(array_of("7_5"), 7);
+  EXPECT_EQ(array_of("12_[3-9%2]"), 12);
+  EXPECT_EQ(array_of("12"), 0);
+  EXPECT_EQ(array_of("12+1"), 0);
+  EXPECT_EQ(array_of("x_1"), 0);
+}
+
 TEST(Sacct, OneThatRunsHasNoEnd) {
   int64_t unreadable = 0;
   const auto jobs = ParseSacct(
-      "14|1790000000|Unknown|1790000500|Unknown|60|1|1|cpu=1|ann|lab|gpu|normal|RUNNING|n1|x|\n",
+      "14|14|1790000000|Unknown|1790000500|Unknown|60|1|1|cpu=1|ann|lab|gpu|normal|RUNNING|n1|x|\n",
       "|", unreadable);
   ASSERT_EQ(jobs.size(), 1u);
   EXPECT_EQ(jobs[0].record.eligible, 1'790'000'000);
@@ -58,7 +71,7 @@ TEST(Sacct, OneThatRunsHasNoEnd) {
 
 TEST(Sacct, WhatCannotBeReadIsCountedAndTheRestUsed) {
   int64_t unreadable = 0;
-  const std::string no_id = ReplaceAll(kRan, "12|179", "x|179");
+  const std::string no_id = ReplaceAll(kRan, "12|12|179", "x|12|179");
   EXPECT_EQ(ParseSacct("rubbish\n" + std::string(kRan) + no_id + kRan + "x|y\n\n", "|", unreadable)
                 .size(),
             2u);

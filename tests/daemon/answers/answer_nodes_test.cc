@@ -63,6 +63,38 @@ TEST(AnswerNodes, ADrainedNodeHasNothingFreeAndSaysWhy) {
   EXPECT_TRUE(row["next_end_p50"].is_null());
 }
 
+TEST(AnswerNodes, BrokenOnesAreCountedByTypeAndCanBeListed) {
+  Snapshot snapshot = SnapshotOf(
+      "node n[1-2] gpu4090:4 state DRAIN reason fan\n"
+      "node n3 gpul40s:6 state DOWN*\n"
+      "node n4 gpul40s:6\n"
+      "run 1 n1 gpu4090:3 ends 1h\n");
+  snapshot.nodes[0].reason_user = "root";
+  snapshot.nodes[0].reason_time = kSnapshotTime - 60;
+  const AnswerWorld world(snapshot);
+  NodesFilter filter;
+  filter.broken = true;
+  const json answer = Ask(world, filter);
+  const json drained = RowWith(answer["broken"], "gpu", "rtx4090");
+  EXPECT_EQ(drained["nodes"], 2);
+  EXPECT_EQ(drained["gpus"], 8);
+  EXPECT_EQ(drained["lost"], 5);
+  EXPECT_EQ(RowWith(answer["broken"], "gpu", "l40s")["lost"], 6);
+  EXPECT_EQ(answer["total"], 3);
+  EXPECT_EQ(answer["nodes"][0]["reason_user"], "root");
+  EXPECT_EQ(answer["nodes"][0]["since"], kSnapshotTime - 60);
+  const json anonymous = Ask(world, filter, kNobodyAsks)["nodes"][0];
+  EXPECT_EQ(anonymous["reason_user"], "");
+  EXPECT_EQ(anonymous["since"], kSnapshotTime - 60);
+}
+
+TEST(AnswerNodes, OneIsFoundByItsWholeName) {
+  const AnswerWorld world("node n1 gpu4090:4\nnode n11 gpu4090:4\n");
+  NodesFilter filter;
+  filter.node = "n1";
+  EXPECT_EQ(Ask(world, filter)["total"], 1);
+}
+
 TEST(AnswerNodes, GroupsCountEveryGpuOnce) {
   const json groups = Ask(AnswerWorld(kSmall))["groups"];
   ASSERT_EQ(groups.size(), 3u);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/base/text.h"
 #include "common/scheduler/node_pool.h"
 #include "daemon/answers/views.h"
 #include "tests/daemon/answers/answer_world.h"
@@ -44,6 +45,32 @@ TEST(AnswerQueue, ARowSaysWhichGpusHowManyAndUntilWhen) {
   EXPECT_EQ(RowWith(jobs, "job_id", 12)["array_task_count"], 5);
   EXPECT_EQ(RowWith(jobs, "job_id", 13)["gpu"], "");
   EXPECT_EQ(RowWith(jobs, "job_id", 13)["gpus"], 0);
+}
+
+TEST(AnswerQueue, AFileHasTheSameJobsInTheSameOrder) {
+  const AnswerWorld world(kBusy);
+  QueueFilter filter;
+  filter.sort = *ParseQueueSort("-gpus");
+  filter.running = false;
+  const auto lines = [&](const Submitter& caller) {
+    const std::string file = QueueFile(filter, world.Context(), world.starts, caller);
+    return SplitAt(file, '\n').size() - 2;  // the heads, and what follows the last line
+  };
+  const std::string file = QueueFile(filter, world.Context(), world.starts, kAnnAsks);
+  std::string ids;
+  for (const json& job : Ask(world, filter)["jobs"]) {
+    ids += "\r\n" + std::to_string(job["job_id"].get<int64_t>()) + ",";
+    EXPECT_NE(file.find(ids.substr(ids.rfind('\n') + 1)), std::string::npos);
+  }
+  EXPECT_TRUE(file.starts_with("\"job_id\",\"array_tasks\",\"array_task_count\",\"name\"")) << file;
+  EXPECT_NE(file.find("\"big\",\"PENDING\","), std::string::npos) << file;
+  EXPECT_NE(file.find("\"bob\""), std::string::npos);
+  EXPECT_EQ(QueueFile(filter, world.Context(), world.starts, kNobodyAsks).find("\"bob\""),
+            std::string::npos);
+  EXPECT_EQ(lines(kAnnAsks), 4u);
+  filter.offset = 1;
+  filter.limit = 2;
+  EXPECT_EQ(lines(kNobodyAsks), 2u);
 }
 
 TEST(AnswerQueue, PoolsCountBeforeFiltersAndAnArrayAsOneJobWithAllItsGpus) {
@@ -106,6 +133,46 @@ TEST(AnswerQueue, PrivateJobsAreNotFoundByTheirNames) {
   EXPECT_EQ(Ask(world, filter)["hidden"], 2);
   EXPECT_EQ(Ask(world, filter, kRootAsks)["total"], 2);
   EXPECT_EQ(Ask(world, {})["total"], 6);
+}
+
+std::vector<int64_t> SortedBy(const AnswerWorld& world, const char* sort,
+                              const Submitter& caller = kAnnAsks) {
+  QueueFilter filter;
+  filter.sort = ParseQueueSort(sort).value();
+  std::vector<int64_t> ids;
+  const json answer = Ask(world, filter, caller);
+  for (const json& job : answer["jobs"]) ids.push_back(job["job_id"]);
+  return ids;
+}
+
+using Ids = std::vector<int64_t>;
+
+TEST(AnswerQueue, IsSortedOverAllPages) {
+  const AnswerWorld world(kBusy);
+  EXPECT_EQ(SortedBy(world, "-job_id"), (Ids{13, 12, 11, 10, 2, 1}));
+  EXPECT_EQ(SortedBy(world, "-gpus"), (Ids{10, 11, 1, 2, 12, 13}));
+  EXPECT_EQ(SortedBy(world, "user"), (Ids{1, 10, 12, 13, 2, 11}));
+  EXPECT_EQ(SortedBy(world, "partition").front(), 2);
+  QueueFilter filter;
+  filter.sort = ParseQueueSort("-job_id").value();
+  filter.offset = 1;
+  filter.limit = 1;
+  EXPECT_EQ(Ask(world, filter)["jobs"][0]["job_id"], 12);
+}
+
+TEST(AnswerQueue, SortingByUserTellsNothingOfHiddenOnes) {
+  const AnswerWorld world(kBusy);
+  EXPECT_EQ(SortedBy(world, "user", kNobodyAsks), (Ids{1, 2, 10, 11, 12, 13}));
+  EXPECT_EQ(SortedBy(world, "-user", kNobodyAsks), (Ids{1, 2, 10, 11, 12, 13}));
+}
+
+TEST(AnswerQueue, AnAccountLeavesItsJobs) {
+  const AnswerWorld world("node n1 gpu4090:4\npend 1 gpu4090:1 account vision\npend 2 gpu4090:1\n");
+  QueueFilter filter;
+  filter.account = "vision";
+  EXPECT_EQ(Ask(world, filter)["total"], 1);
+  EXPECT_EQ(Ask(world, filter, kNobodyAsks)["hidden"], 2);
+  EXPECT_EQ(ParseQueueSort("colour").error().code, ErrorCode::kBadInput);
 }
 
 TEST(AnswerQueue, APageBeyondTheEndIsEmpty) {

@@ -67,7 +67,7 @@ class AccountsRequest : public testing::Test {
     return Handle({"GET", target, ""}, peer, state_);
   }
   json Ask(const std::string& target, const Peer& peer = kAnn) {
-    return json::parse(Raw(target, peer).body);
+    return json::parse(Raw(target, peer).Bytes());
   }
   // What the jobs of an account would take by the run times that the queue tells.
   double GpuHoursInQueue(const std::string& account) {
@@ -88,6 +88,13 @@ class AccountsRequest : public testing::Test {
     return nullptr;
   }
 
+  static json UserOf(const json& answer, const std::string& user) {
+    for (const json& row : answer["users"]) {
+      if (row["user"] == user) return row;
+    }
+    return nullptr;
+  }
+
   static std::string NameOf(int64_t uid) {
     return uid == 1001 ? "ann" : uid == 1002 ? "bob" : uid == 0 ? "root" : "";
   }
@@ -103,6 +110,54 @@ class AccountsRequest : public testing::Test {
   ExperimentLog experiments_{history_};
   ApiState state_{cluster_, history_, advice_, experiments_, users_, clock_};
 };
+
+TEST_F(AccountsRequest, UsersHaveWhatTheyRunWaitForAndHaveUsed) {
+  ClusterIs(kQueue);
+  Ran(11, "ann", "vision", "gpul40s", 2, 3 * kDay, 5);
+  Ran(12, "bob", "nlp", "gpul40s", 1, 40 * kDay, 5);  // before the weeks
+  const json answer = Ask("/v1/users");
+  const json ann = UserOf(answer, "ann");
+  EXPECT_EQ(ann["accounts"], json::array({"vision"}));
+  EXPECT_EQ(ann["pending"], 1);
+  EXPECT_EQ(ann["pending_gpus"], 2);
+  EXPECT_EQ(ann["running_gpus"], 4);
+  EXPECT_EQ(ann["jobs"], 2);
+  EXPECT_TRUE(ann["next_start_p50"].is_number());
+  const json bob = UserOf(answer, "bob");
+  EXPECT_EQ(bob["pending"], 3);
+  EXPECT_EQ(bob["pending_gpus"], 5 + 4 + 8);
+  EXPECT_EQ(bob["jobs"], 1);
+  EXPECT_EQ(answer["all"]["running_gpus"], 7);
+  EXPECT_EQ(answer["accounts"], json::array({"nlp", "vision"}));
+  EXPECT_EQ(answer["users"][0]["user"], "bob") << "the most comes first";
+  const json vision = Ask("/v1/users?account=vision");
+  EXPECT_EQ(vision["users"].size(), 1u);
+  EXPECT_EQ(vision["accounts"].size(), 2u);
+}
+
+TEST_F(AccountsRequest, MedianWaitsOfAUserStandBesideTheClusters) {
+  ClusterIs("");
+  for (int64_t id = 1; id <= 3; ++id) Ran(id, "ann", "vision", "gpul40s", 1, 2 * kDay, 1);
+  const json answer = Ask("/v1/users");
+  EXPECT_EQ(UserOf(answer, "ann")["wait_p50_seconds"], 60);
+  EXPECT_EQ(UserOf(answer, "ann")["gpu_hours"], 3);
+  EXPECT_EQ(answer["cluster_wait_p50_seconds"], 60);
+  EXPECT_EQ(Ask("/v1/users", kBob)["cluster_wait_p50_seconds"], 60);
+}
+
+TEST_F(AccountsRequest, PrivateJobsLeaveAUserTheirOwn) {
+  ClusterIs(kQueue, "config private jobs\n");
+  Ran(11, "ann", "vision", "gpul40s", 2, 3 * kDay, 5);
+  const json answer = Ask("/v1/users", kBob);
+  EXPECT_EQ(answer["users"].size(), 1u);
+  EXPECT_EQ(answer["own_only"], true);
+  EXPECT_EQ(answer["accounts"], json::array({"nlp"}));
+  EXPECT_EQ(answer["all"]["running_gpus"], 3);
+  EXPECT_EQ(answer["cluster_wait_p50_seconds"].is_null(), false);
+  EXPECT_EQ(Ask("/v1/users", kRoot)["users"].size(), 2u);
+  EXPECT_EQ(Raw("/v1/users", kNobody).status, 404);
+  EXPECT_EQ(Raw("/v1/users?weeks=0", kAnn).status, 400);
+}
 
 TEST_F(AccountsRequest, WaitingIsSummedUpByAccountWithItsReasons) {
   ClusterIs(kQueue);
@@ -187,7 +242,7 @@ TEST_F(AccountsRequest, WithoutAHistoryUsageSaysThatItIsOfRunningJobsAlone) {
   ClusterIs("run 1 n1 gpul40s:4 ends 2h user ann account vision in main\n");
   HistoryWriter none(nullptr, "the cluster is simulated", clock_, 1);
   ApiState state{cluster_, none, advice_, experiments_, users_, clock_};
-  const json answer = json::parse(Handle({"GET", "/v1/usage", ""}, kAnn, state).body);
+  const json answer = json::parse(Handle({"GET", "/v1/usage", ""}, kAnn, state).Bytes());
   EXPECT_EQ(RowOf(answer, "vision")["jobs"], 1);
   EXPECT_EQ(answer["note"],
             "only jobs that run now are counted, because no history is kept: the cluster is "

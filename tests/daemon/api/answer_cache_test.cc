@@ -27,7 +27,7 @@ class AnswerCacheTest : public testing::Test {
       ++made_;
       return json{{"made", made_}};
     });
-    return json::parse(**text);
+    return json::parse(*text->text);
   }
 
   AnswerCache cache_;
@@ -53,7 +53,17 @@ TEST_F(AnswerCacheTest, TheFrameGrowsOlderAroundTheSameAnswer) {
 
 TEST_F(AnswerCacheTest, AskersOfOneSecondShareTheBytes) {
   const auto make = [] { return json{{"x", 1}}; };
-  EXPECT_EQ(*cache_.Get(state_, {3, {}}, "/a", make), *cache_.Get(state_, {3, {}}, "/a", make));
+  EXPECT_EQ(cache_.Get(state_, {3, {}}, "/a", make)->text,
+            cache_.Get(state_, {3, {}}, "/a", make)->text);
+}
+
+TEST_F(AnswerCacheTest, TheTagIsThatOfTheAnswerAndNotOfItsFrame) {
+  const auto tag = [&](const char* request, int64_t age, int x) {
+    return cache_.Get(state_, {age, {}}, request, [x] { return json{{"x", x}}; })->tag;
+  };
+  EXPECT_EQ(tag("/a", 3, 1), tag("/a", 33, 1));
+  EXPECT_EQ(tag("/a", 3, 1), tag("/same", 3, 1));
+  EXPECT_NE(tag("/a", 3, 1), tag("/b", 3, 2));
 }
 
 TEST_F(AnswerCacheTest, ErrorsAreNotKept) {
@@ -94,6 +104,17 @@ TEST_F(AnswerCacheTest, SoManyAnswersAreKeptAndNoMore) {
   EXPECT_EQ(made_, before);
   Ask("/0");
   EXPECT_EQ(made_, before + 1);
+}
+
+TEST_F(AnswerCacheTest, SoManyFilesAreOnTheirWayAndNoMore) {
+  std::vector<std::shared_ptr<const void>> held;
+  for (size_t i = 0; i < AnswerCache::kMostFiles; ++i) {
+    held.push_back(cache_.TakeFile());
+    ASSERT_NE(held.back(), nullptr);
+  }
+  EXPECT_EQ(cache_.TakeFile(), nullptr);
+  held.pop_back();
+  EXPECT_NE(cache_.TakeFile(), nullptr);
 }
 
 TEST_F(AnswerCacheTest, JunkDoesNotEndSharing) {

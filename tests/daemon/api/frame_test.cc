@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/base/version.h"
 #include "tests/fakes/snapshot_text.h"
 
 namespace gpuadvise::daemon {
@@ -23,10 +24,12 @@ DaemonState SeedState() {
 TEST(Frame, HasEveryMemberOfTheContract) {
   const DaemonState state = SeedState();
   const json answer = Framed({{"gpus", json::array()}}, &state, {12, std::nullopt});
-  EXPECT_EQ(answer,
-            json::parse(R"({"errors": [], "gpus": [], "warnings": [], "snapshot_age_seconds": 12,
+  json expected = json::parse(R"({"errors": [], "gpus": [], "warnings": [],
+      "snapshot_age_seconds": 12,
       "meta": {"cluster": "seed", "snapshot_taken_at": 1790000000, "source": "sim",
-               "stale_cause": null, "version": "0.1.0"}})"));
+               "stale_cause": null}})");
+  expected["meta"]["version"] = kVersion;
+  EXPECT_EQ(answer, expected);
 }
 
 TEST(Frame, WithoutASnapshotItsMembersAreNull) {
@@ -65,9 +68,9 @@ TEST(Frame, EveryErrorCodeHasItsStatusAndWord) {
 TEST(Frame, AnErrorOfTheEdgeHasTheFrameToo) {
   const ApiResponse response = PlainError(408, "bad_input", "too slow");
   EXPECT_EQ(response.status, 408);
-  const json answer = json::parse(response.body);
+  const json answer = json::parse(response.Bytes());
   EXPECT_EQ(answer["errors"][0]["message"], "too slow");
-  EXPECT_EQ(answer["meta"]["version"], "0.1.0");
+  EXPECT_EQ(answer["meta"]["version"], kVersion);
 }
 
 TEST(Frame, TextIsValidJsonWhateverTheBytes) {

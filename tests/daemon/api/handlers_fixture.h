@@ -44,7 +44,8 @@ class HandlersTest : public testing::Test {
 
   nlohmann::json Ask(const std::string& method, const std::string& target,
                      const nlohmann::json& body = nullptr, const Peer& peer = kMe) {
-    return nlohmann::json::parse(Raw(method, target, body.is_null() ? "" : body.dump(), peer).body);
+    return nlohmann::json::parse(
+        Raw(method, target, body.is_null() ? "" : body.dump(), peer).Bytes());
   }
 
   FakeClock clock_{kSnapshotTime};

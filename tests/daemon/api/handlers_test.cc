@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/base/version.h"
 #include "common/spec/sent_spec.h"
 #include "tests/daemon/api/handlers_fixture.h"
 
@@ -23,7 +24,7 @@ json Train() {
 TEST_F(HandlersTest, HealthSaysStartingBeforeTheFirstSnapshot) {
   const ApiResponse response = Raw("GET", "/healthz");
   EXPECT_EQ(response.status, 503);
-  const json answer = json::parse(response.body);
+  const json answer = json::parse(response.Bytes());
   EXPECT_EQ(answer["status"], "starting");
   EXPECT_EQ(answer["cause"],
             "no snapshot of the cluster yet: the first one is on its way; ask again in a moment");
@@ -36,12 +37,12 @@ TEST_F(HandlersTest, OneThatStandsByAnswersNothingButHowItIs) {
   for (const char* target : {"/v1/gpus", "/v1/me", "/v1/nothing", "/v1/events"}) {
     const ApiResponse response = Raw("GET", target);
     EXPECT_EQ(response.status, 503) << target;
-    EXPECT_EQ(json::parse(response.body)["errors"][0]["code"], "standby");
+    EXPECT_EQ(json::parse(response.Bytes())["errors"][0]["code"], "standby");
     EXPECT_EQ(response.fields.at(0), (std::pair<std::string, std::string>("Retry-After", "2")));
   }
   const ApiResponse health = Raw("GET", "/healthz");
   EXPECT_EQ(health.status, 200);
-  EXPECT_EQ(json::parse(health.body)["status"], "standby");
+  EXPECT_EQ(json::parse(health.Bytes())["status"], "standby");
 }
 
 TEST_F(HandlersTest, HealthIsOkWhileSnapshotsArriveAndStaleWithTheCauseAfterwards) {
@@ -51,7 +52,7 @@ TEST_F(HandlersTest, HealthIsOkWhileSnapshotsArriveAndStaleWithTheCauseAfterward
   clock_.Advance(30);
   const ApiResponse response = Raw("GET", "/healthz");
   EXPECT_EQ(response.status, 200);
-  const json answer = json::parse(response.body);
+  const json answer = json::parse(response.Bytes());
   EXPECT_EQ(answer["status"], "stale");
   EXPECT_EQ(answer["cause"], "slurmctld does not answer");
   EXPECT_EQ(answer["snapshot_age_seconds"], 30);
@@ -77,7 +78,7 @@ TEST_F(HandlersTest, EveryAnswerHasTheFrame) {
   ClusterIs("");
   clock_.Advance(12);
   const json answer = Ask("GET", "/v1/gpus");
-  EXPECT_EQ(answer["meta"], (json{{"version", "0.1.0"},
+  EXPECT_EQ(answer["meta"], (json{{"version", kVersion},
                                   {"cluster", "seed"},
                                   {"source", "slurm-cli"},
                                   {"snapshot_taken_at", kSnapshotTime},
@@ -96,7 +97,7 @@ TEST_F(HandlersTest, WithoutASnapshotQuestionsAre503WithTheCause) {
                                        {"GET", "/v1/gpus"}}) {
     const ApiResponse response = Raw(method, target, "{}");
     EXPECT_EQ(response.status, 503) << target;
-    const json error = json::parse(response.body)["errors"][0];
+    const json error = json::parse(response.Bytes())["errors"][0];
     EXPECT_EQ(error["code"], "unavailable");
     EXPECT_EQ(error["message"],
               "no snapshot of the cluster yet: slurm-api is not built in; slurm-cli: no sinfo");
@@ -152,7 +153,7 @@ TEST_F(HandlersTest, AReportMovesNoForecastBeforeASnapshotShowsItsJob) {
     EXPECT_EQ(Ask("POST", path, {{"job_id", id}, {"rank", 1}})["job_id"], id);
   }
   EXPECT_EQ(cluster_.state(), before) << "nothing is prepared anew";
-  EXPECT_EQ(Raw("GET", "/v1/queue", "", kSomebodyElse).body.find("4701"), std::string::npos);
+  EXPECT_EQ(Raw("GET", "/v1/queue", "", kSomebodyElse).Bytes().find("4701"), std::string::npos);
   for (const Peer& peer : {kMe, kSomebodyElse}) {
     const json again = Ask("POST", "/v1/advise", train, peer);
     EXPECT_EQ(again["strategies"][0]["wait_p50_seconds"], 0) << again.dump(1);
@@ -258,7 +259,8 @@ TEST_F(HandlersTest, WhoHasNoNameMayAskButReportsNoJob) {
   const ApiResponse refused =
       Raw("POST", "/v1/advice/" + id + "/submitted", R"({"job_id": 1, "rank": 1})", kNameless);
   EXPECT_EQ(refused.status, 404);
-  EXPECT_NE(refused.body.find("uid 165536 has no login name"), std::string::npos) << refused.body;
+  EXPECT_NE(refused.Bytes().find("uid 165536 has no login name"), std::string::npos)
+      << refused.body;
 }
 
 TEST_F(HandlersTest, AJobThatTheQueueShowsIsLoggedByItsTimeOfSubmission) {
@@ -322,10 +324,10 @@ TEST_F(HandlersTest, WhereTheDatabaseIsOnlyItsAdministratorsLearn) {
       },
       kOpenServerAgain);
   EXPECT_EQ(history_.TryToOpen(), HistoryWriter::Tried::kFailed);
-  EXPECT_NE(Raw("GET", "/healthz").body.find("ann@db.site"), std::string::npos);
+  EXPECT_NE(Raw("GET", "/healthz").Bytes().find("ann@db.site"), std::string::npos);
   for (const Peer& peer : {kSomebodyElse, kNobody}) {
     for (const char* target : {"/healthz", "/v1/history", "/v1/usage"}) {
-      EXPECT_EQ(Raw("GET", target, "", peer).body.find("db.site"), std::string::npos) << target;
+      EXPECT_EQ(Raw("GET", target, "", peer).Bytes().find("db.site"), std::string::npos) << target;
     }
   }
 }
@@ -343,7 +345,7 @@ TEST_F(HandlersTest, AnOutcomeIsTakenFromTheOwnerOfTheJobAlone) {
   EXPECT_EQ(Ask("GET", "/v1/advice", nullptr, kSomebodyElse)["jobs"], json::array());
   EXPECT_EQ(Raw("GET", "/v1/advice?job=4711", "", kSomebodyElse).status, 404);
   EXPECT_EQ(Raw("GET", "/v1/advice", "", kNobody).status, 404);
-  EXPECT_NE(Raw("GET", "/v1/advice", "", kNobody).body.find("is for users who are known: "),
+  EXPECT_NE(Raw("GET", "/v1/advice", "", kNobody).Bytes().find("is for users who are known: "),
             std::string::npos);
 }
 
@@ -382,7 +384,7 @@ TEST_F(HandlersTest, AnOutcomeBeyondWhatOursSendsIsRefused) {
   large["padding"] = std::string(kMaxSentOutcomeBytes, 'x');
   const ApiResponse refused = Raw("POST", "/v1/outcomes", large.dump());
   EXPECT_EQ(refused.status, 400);
-  EXPECT_NE(refused.body.find("65536 are taken"), std::string::npos) << refused.body;
+  EXPECT_NE(refused.Bytes().find("65536 are taken"), std::string::npos) << refused.body;
 }
 
 TEST_F(HandlersTest, AnOutcomeMakesTheNextAdviceBetter) {
@@ -416,7 +418,7 @@ TEST_F(HandlersTest, AReportWithoutAProperJobIdOrRankIsRefused) {
   const std::string id = Ask("POST", "/v1/advise", Train())["advice_id"];
   const auto refusal = [&](const json& body) {
     const ApiResponse response = Raw("POST", "/v1/advice/" + id + "/submitted", body.dump());
-    const json error = json::parse(response.body)["errors"][0];
+    const json error = json::parse(response.Bytes())["errors"][0];
     return std::to_string(response.status) + " " + error["pointer"].get<std::string>() + " " +
            error["message"].get<std::string>();
   };
@@ -448,7 +450,7 @@ TEST_F(HandlersTest, AnErrorOfTheAnswerKeepsItsPointer) {
   train["spec"]["training"]["max_steps"] = -1;
   const ApiResponse response = Raw("POST", "/v1/advise", train.dump());
   EXPECT_EQ(response.status, 400);
-  const json error = json::parse(response.body)["errors"][0];
+  const json error = json::parse(response.Bytes())["errors"][0];
   EXPECT_EQ(error["code"], "bad_input");
   EXPECT_EQ(error["pointer"], "/spec/training/max_steps");
 }
@@ -460,7 +462,7 @@ TEST_F(HandlersTest, WhatIsNoJsonObjectIsRefused) {
         std::string("{\"a\": \"\xff\"}"), std::string(100000, '[')}) {
     const ApiResponse response = Raw("POST", "/v1/when", body);
     EXPECT_EQ(response.status, 400) << body.substr(0, 20);
-    EXPECT_EQ(json::parse(response.body)["errors"][0]["code"], "bad_input");
+    EXPECT_EQ(json::parse(response.Bytes())["errors"][0]["code"], "bad_input");
   }
 }
 
@@ -469,7 +471,7 @@ TEST_F(HandlersTest, AnUnknownParameterIsRefusedWithThoseThatAreKnown) {
   const auto refusal = [&](const char* target) {
     const ApiResponse response = Raw("GET", target);
     EXPECT_EQ(response.status, 400) << target;
-    return json::parse(response.body)["errors"][0]["message"].get<std::string>();
+    return json::parse(response.Bytes())["errors"][0]["message"].get<std::string>();
   };
   EXPECT_EQ(refusal("/v1/gpus?pretty=1"), "unknown parameter 'pretty'; this takes none");
   EXPECT_EQ(refusal("/v1/history?x=1"), "unknown parameter 'x'; known are weeks, gpu");
@@ -487,11 +489,11 @@ TEST_F(HandlersTest, LongTextOfARequestIsNotSaidAgain) {
     for (const char* target : {"/v1/advise", "/v1/fit", "/v1/when", "/v1/select"}) {
       const ApiResponse response = Raw("POST", target, body);
       EXPECT_NE(response.status, 200) << target << body.substr(0, 40);
-      EXPECT_LT(response.body.size(), 2000u) << target << body.substr(0, 40);
+      EXPECT_LT(response.Bytes().size(), 2000u) << target << body.substr(0, 40);
     }
   }
-  EXPECT_LT(Raw("GET", "/v1/queue?limit=" + large).body.size(), 1000u);
-  EXPECT_LT(Raw("GET", "/" + large).body.size(), 1000u);
+  EXPECT_LT(Raw("GET", "/v1/queue?limit=" + large).Bytes().size(), 1000u);
+  EXPECT_LT(Raw("GET", "/" + large).Bytes().size(), 1000u);
 }
 
 TEST_F(HandlersTest, AnUnknownPathIsNotFound) {
@@ -499,7 +501,7 @@ TEST_F(HandlersTest, AnUnknownPathIsNotFound) {
        {"/", "/v1", "/v1/gpus/", "/v1/advice//submitted", "/v1/advice/a/b/submitted", "*", ""}) {
     const ApiResponse response = Raw("GET", target);
     EXPECT_EQ(response.status, 404) << target;
-    EXPECT_EQ(json::parse(response.body)["errors"][0]["code"], "not_found") << target;
+    EXPECT_EQ(json::parse(response.Bytes())["errors"][0]["code"], "not_found") << target;
   }
 }
 
@@ -507,7 +509,8 @@ TEST_F(HandlersTest, AWrongMethodIsToldTheRightOne) {
   const ApiResponse response = Raw("GET", "/v1/advise");
   EXPECT_EQ(response.status, 405);
   EXPECT_EQ(response.allow, "POST");
-  EXPECT_EQ(json::parse(response.body)["errors"][0]["message"], "/v1/advise wants POST, not GET");
+  EXPECT_EQ(json::parse(response.Bytes())["errors"][0]["message"],
+            "/v1/advise wants POST, not GET");
   EXPECT_EQ(Raw("DELETE", "/v1/gpus").allow, "GET");
 }
 
@@ -523,7 +526,7 @@ TEST_F(HandlersTest, AnAnonymousCallerMayAskButGetsNothingToReportAgainst) {
 TEST_F(HandlersTest, BytesThatAreNoUtf8DoNotBreakTheAnswer) {
   const ApiResponse response = Raw("GET", "/\xff\xfe");
   EXPECT_EQ(response.status, 404);
-  EXPECT_TRUE(json::accept(response.body));
+  EXPECT_TRUE(json::accept(response.Bytes()));
 }
 
 TEST_F(HandlersTest, NobodyHasTheWaitsOfAUserWithTheFewestRights) {

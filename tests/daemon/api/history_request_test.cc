@@ -35,7 +35,7 @@ class HistoryRequest : public testing::Test {
     return Handle({"GET", target, ""}, peer, state_);
   }
   json Ask(const std::string& target, const Peer& peer = {1001, false}) {
-    return json::parse(Raw(target, peer).body);
+    return json::parse(Raw(target, peer).Bytes());
   }
 
   FakeClock clock_{kSnapshotTime};
@@ -69,7 +69,7 @@ TEST_F(HistoryRequest, NamesNobodyAndHidesHiddenTypesFromStrangers) {
   const Peer stranger;
   ASSERT_TRUE(stranger.anonymous);
   for (const std::string target : {"/v1/history", "/v1/accuracy"}) {
-    const std::string body = Raw(target, stranger).body;
+    const std::string body = Raw(target, stranger).Bytes();
     EXPECT_EQ(body.find("ann"), std::string::npos) << target;
     EXPECT_EQ(body.find("4090"), std::string::npos) << target;
   }
@@ -83,7 +83,7 @@ TEST_F(HistoryRequest, WhatCannotBeAskedIsRefusedWithASentence) {
   for (const std::string weeks : {"0", "58", "abc"}) {
     const ApiResponse response = Raw("/v1/history?weeks=" + weeks);
     EXPECT_EQ(response.status, 400);
-    EXPECT_EQ(json::parse(response.body)["errors"][0]["message"],
+    EXPECT_EQ(json::parse(response.Bytes())["errors"][0]["message"],
               "weeks is '" + weeks + "'; write a whole number from 1 to 57");
   }
   const json answer = Ask("/v1/history?gpu=%3Cb%3E%FF");

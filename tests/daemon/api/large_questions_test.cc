@@ -30,8 +30,8 @@ class LargeQuestions : public HandlersTest {
   // The sentence of the refusal.
   std::string Refused(const char* target, const json& body) {
     const ApiResponse response = Raw("POST", target, body.dump());
-    EXPECT_EQ(response.status, 400) << response.body.substr(0, 200);
-    const json answer = json::parse(response.body);
+    EXPECT_EQ(response.status, 400) << response.Bytes().substr(0, 200);
+    const json answer = json::parse(response.Bytes());
     return response.status == 400 ? answer["errors"][0]["message"].get<std::string>() : "";
   }
 };
@@ -113,8 +113,8 @@ class SlowWorld : public LargeQuestions {
 
   json WarningsAfter(milliseconds used, const char* target, const json& body) {
     const ApiResponse response = After(used, "POST", target, body);
-    EXPECT_EQ(response.status, 200) << target << response.body.substr(0, 200);
-    return json::parse(response.body)["warnings"];
+    EXPECT_EQ(response.status, 200) << target << response.Bytes().substr(0, 200);
+    return json::parse(response.Bytes())["warnings"];
   }
 
   int looks_ = 0;
@@ -148,8 +148,8 @@ TEST_F(SlowWorld, AnAnswerThatTakesTwelveTimesAsLongIsRefusedAndSaysWhatToCut) {
                                                                {"/v1/scale", {{"spec", Spec()}}}};
   for (const auto& [target, body] : questions) {
     const ApiResponse response = After(milliseconds(1'200), "POST", target, body);
-    EXPECT_EQ(response.status, 422) << target << response.body.substr(0, 200);
-    const json answer = json::parse(response.body);
+    EXPECT_EQ(response.status, 422) << target << response.Bytes().substr(0, 200);
+    const json answer = json::parse(response.Bytes());
     EXPECT_EQ(answer["errors"][0]["code"], "bad_input");
     EXPECT_TRUE(answer["errors"][0]["message"].get<std::string>().starts_with(
         "the question is too large: it needs more than 1200 ms of CPU time"));
@@ -248,7 +248,7 @@ TEST_F(Strangers, LearnNoHiddenNameFromAnError) {
     const std::string own = job.value("partition", "");
     for (const json& body : {json{{"jobs", {job}}}, json{{"job", job}}}) {
       const char* target = body.contains("job") ? "/v1/select" : "/v1/when";
-      std::string told = Raw("POST", target, body.dump(), kNobody).body;
+      std::string told = Raw("POST", target, body.dump(), kNobody).Bytes();
       if (const size_t at = told.find("'" + own + "'"); !own.empty() && at != told.npos) {
         told.erase(at, own.size() + 2);  // what the caller wrote
       }
@@ -256,7 +256,7 @@ TEST_F(Strangers, LearnNoHiddenNameFromAnError) {
       EXPECT_EQ(told.find("user  "), std::string::npos) << told;
     }
     const json advise = {{"spec", Spec()}, {"constraints", {{"partition", own}}}};
-    std::string told = Raw("POST", "/v1/advise", advise.dump(), kNobody).body;
+    std::string told = Raw("POST", "/v1/advise", advise.dump(), kNobody).Bytes();
     if (const size_t at = told.find("'" + own + "'"); at != told.npos) told.erase(at, own.size());
     EXPECT_EQ(told.find("SECRET"), std::string::npos) << told;
   }
@@ -269,10 +269,10 @@ TEST_F(Strangers, LearnNoHiddenNameFromAnError) {
 }
 
 TEST_F(Strangers, DoNotReadWhatAdminsWriteAboutNodes) {
-  const std::string shown = Raw("GET", "/v1/nodes", "", kNobody).body;
+  const std::string shown = Raw("GET", "/v1/nodes", "", kNobody).Bytes();
   EXPECT_EQ(shown.find("SECRETREASON"), std::string::npos);
   EXPECT_EQ(Ask("GET", "/v1/nodes?search=SECRETREASON", nullptr, kNobody)["total"], 0);
-  EXPECT_NE(Raw("GET", "/v1/nodes").body.find("SECRETREASON"), std::string::npos);
+  EXPECT_NE(Raw("GET", "/v1/nodes").Bytes().find("SECRETREASON"), std::string::npos);
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "daemon/api/answer_cache.h"
 #include "tests/daemon/api/handlers_fixture.h"
 
 namespace gpuadvise::daemon {
@@ -31,6 +33,34 @@ TEST_F(PageViews, TheViewsOfTheClusterAreAnsweredWithinTheFrame) {
   EXPECT_EQ(queue["offset"], 1);
 }
 
+TEST_F(PageViews, WhoHasAnAnswerAlreadyIsToldThatItHolds) {
+  const auto ask = [&](const std::string& tag, const Peer& peer = kNobody) {
+    ApiRequest request{"GET", "/v1/map", ""};
+    request.browser.if_none_match = tag;
+    return Handle(request, peer, state_);
+  };
+  ClusterIs("run 1 classt25 gpu4090:3 cpus 4 ends 2h\n");
+  const ApiResponse first = ask("");
+  ASSERT_EQ(first.fields.at(0).first, "ETag");
+  const std::string tag = first.fields.at(0).second;
+  Snapshot later =
+      SnapshotOf(std::string(kSeedCluster) + "run 1 classt25 gpu4090:3 cpus 4 ends 2h\n");
+  later.cluster = "seed";
+  later.taken_at += 30;
+  cluster_.Accept(std::make_shared<const Snapshot>(std::move(later)));
+  for (const Peer& peer : {kNobody, kMe}) {
+    const ApiResponse same = ask("\"other\", " + tag, peer);
+    EXPECT_EQ(same.status, 304);
+    EXPECT_EQ(same.Bytes(), "");
+    EXPECT_EQ(same.fields.at(1).second, std::to_string(kSnapshotTime + 30));
+  }
+  ClusterIs("run 1 classt25 gpu4090:1 cpus 4 ends 2h\n");
+  const ApiResponse changed = ask(tag);
+  EXPECT_EQ(changed.status, 200);
+  EXPECT_NE(changed.fields.at(0).second, tag);
+  EXPECT_TRUE(json::accept(changed.Bytes()));
+}
+
 TEST_F(PageViews, ViewsOfNoClusterSayThatThereIsNoneYet) {
   for (const char* target : {"/v1/waits", "/v1/nodes", "/v1/queue"}) {
     EXPECT_EQ(Raw("GET", target).status, 503) << target;
@@ -42,15 +72,34 @@ TEST_F(PageViews, WhatAPageCannotBeAskedForIsRefusedWithASentence) {
   const auto refusal = [&](const std::string& target) {
     const ApiResponse response = Raw("GET", target);
     return std::to_string(response.status) + " " +
-           json::parse(response.body)["errors"][0].value("message", "");
+           json::parse(response.Bytes())["errors"][0].value("message", "");
   };
   EXPECT_EQ(refusal("/v1/nodes?offset=-1"), "400 offset is '-1'; write a whole number");
   EXPECT_EQ(refusal("/v1/queue?limit=abc"), "400 limit is 'abc'; write a whole number");
   EXPECT_EQ(refusal("/v1/nodes?limit="), "400 limit is ''; write a whole number");
   EXPECT_EQ(refusal("/v1/nodes?condition=idle"),
-            "400 condition is 'idle'; write free, partly, busy, promised, drained or down");
+            "400 condition is 'idle'; write free, partly, busy, promised, drained, down or "
+            "broken");
   EXPECT_EQ(Ask("GET", "/v1/nodes?partition=%3Cb%3E")["nodes"], json::array());
   EXPECT_EQ(Ask("GET", "/v1/nodes?limit=99999999999999999999999")["nodes"].size(), 21u);
+}
+
+TEST_F(PageViews, TheQueueIsAFileForWhoWantsOne) {
+  ClusterIs("run 1 classt25 gpu4090:3 cpus 4 ends 2h\npend 2 gpu4090:4 cpus 4 limit 1h\n");
+  AnswerCache shared;
+  state_.shared = &shared;
+  const ApiResponse file = Raw("GET", "/v1/queue?format=csv&state=running", "", kNobody);
+  EXPECT_EQ(file.content_type, "text/csv; charset=utf-8");
+  EXPECT_EQ(file.fields.at(0).second, "attachment; filename=\"jobs.csv\"");
+  EXPECT_NE(file.body.find("\r\n1,"), std::string::npos) << file.body;
+  EXPECT_EQ(file.body.find("\r\n2,"), std::string::npos) << file.body;
+  std::vector<ApiResponse> unsent(AnswerCache::kMostFiles - 1);
+  for (ApiResponse& each : unsent) each = Raw("GET", "/v1/queue?format=csv", "", kNobody);
+  EXPECT_EQ(unsent.back().status, 200);
+  EXPECT_EQ(Raw("GET", "/v1/queue?format=csv", "", kNobody).status, 503);
+  unsent.clear();
+  EXPECT_EQ(Raw("GET", "/v1/queue?format=csv", "", kNobody).status, 200);
+  EXPECT_EQ(Raw("GET", "/v1/queue?format=xml").status, 400);
 }
 
 RC_GTEST_FIXTURE_PROP(PageViews, AnyQueryIsAnsweredOrRefused, (const std::string& text)) {
@@ -60,7 +109,7 @@ RC_GTEST_FIXTURE_PROP(PageViews, AnyQueryIsAnsweredOrRefused, (const std::string
       "search=", "limit=", "offset=", "gpu=", "partition=", "condition=", "");
   const ApiResponse response = Raw("GET", path + name + text, "", kNobody);
   RC_ASSERT(response.status == 200 || response.status == 400);
-  RC_ASSERT(json::accept(response.body));
+  RC_ASSERT(json::accept(response.Bytes()));
 }
 
 TEST_F(PageViews, NamesOfAnyBytesAreValidJson) {
@@ -74,8 +123,43 @@ TEST_F(PageViews, NamesOfAnyBytesAreValidJson) {
   for (const char* target : {"/v1/waits", "/v1/nodes", "/v1/queue", "/v1/queue?search=%ff"}) {
     const ApiResponse response = Raw("GET", target);
     EXPECT_EQ(response.status, 200) << target;
-    EXPECT_TRUE(json::accept(response.body)) << target;
+    EXPECT_TRUE(json::accept(response.Bytes())) << target;
   }
+}
+
+TEST_F(PageViews, TheSchedulersHealthIsInSecondsAndAbsentWhereItWasNotRead) {
+  Snapshot snapshot = SnapshotOf(kSeedCluster);
+  SchedulerHealth& health = snapshot.config.health;
+  health.problem = "sdiag ended with status 1: Access denied";
+  cluster_.Accept(std::make_shared<const Snapshot>(snapshot));
+  EXPECT_TRUE(Ask("GET", "/v1/scheduler")["read_at"].is_null());
+  EXPECT_EQ(Ask("GET", "/v1/scheduler")["problem"], health.problem);
+  EXPECT_TRUE(Ask("GET", "/v1/scheduler", nullptr, kNobody)["problem"].is_null());
+  health.problem.clear();
+  health.read_at = kSnapshotTime;
+  health.rpcs = 4;
+  health.rpc_us = 10'000;
+  health.backfill.mean_us = 2'500'000;
+  health.backfill.mean_depth = 30;
+  snapshot.taken_at += 30;
+  cluster_.Accept(std::make_shared<const Snapshot>(std::move(snapshot)));
+  const json answer = Ask("GET", "/v1/scheduler", nullptr, kNobody);
+  EXPECT_EQ(answer["read_at"], kSnapshotTime);
+  EXPECT_EQ(answer["rpc_mean_seconds"], 0.0025);
+  EXPECT_EQ(answer["backfill"]["mean_seconds"], 2.5);
+  EXPECT_EQ(answer["backfill"]["mean_depth"], 30);
+  EXPECT_TRUE(answer["main"]["mean_seconds"].is_null());
+}
+
+TEST_F(PageViews, AJobNamesThoseAheadOfIt) {
+  ClusterIs(
+      "pend 3 gpu4090:4 limit 1h priority 9\npend 4 gpu4090:4 limit 1h priority 7\n"
+      "pend 5 gpul40s:6 limit 1h priority 8\npend 6 gpu4090:4 limit 1h priority 1\n");
+  const json answer = Ask("GET", "/v1/jobs/6", nullptr, kNobody);
+  std::vector<int64_t> ids;
+  for (const json& job : answer["ahead"]) ids.push_back(job["job_id"]);
+  EXPECT_EQ(ids, (std::vector<int64_t>{3, 4}));
+  EXPECT_EQ(answer["ahead"][0]["priority"], 9);
 }
 
 TEST_F(PageViews, TheSitesConfigurationIsForUsersOfTheSocket) {

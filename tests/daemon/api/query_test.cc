@@ -72,7 +72,9 @@ TEST(QueueFilter, APageIsReadFromTheQuery) {
   EXPECT_EQ(filter->offset, 200u);
   EXPECT_EQ(filter->limit, 100u);
   EXPECT_EQ(filter->running, std::nullopt);
-  EXPECT_EQ(ParseQueueFilter("/v1/queue")->limit, kMostQueueRows);
+  EXPECT_EQ(ParseQueueFilter("/v1/queue")->limit, kMostFileRows);
+  EXPECT_FALSE(ParseQueueFilter("/v1/queue?format=json")->as_file);
+  EXPECT_TRUE(ParseQueueFilter("/v1/queue?format=csv")->as_file);
 }
 
 TEST(NodesFilter, IsReadFromTheQuery) {
@@ -88,7 +90,9 @@ TEST(NodesFilter, IsReadFromTheQuery) {
 
 TEST(NodesFilter, WhatIsWrongIsNamed) {
   EXPECT_EQ(ParseNodesFilter("/n?condition=gone").error().message,
-            "condition is 'gone'; write free, partly, busy, promised, drained or down");
+            "condition is 'gone'; write free, partly, busy, promised, drained, down or broken");
+  EXPECT_TRUE(ParseNodesFilter("/n?condition=broken&node=n1")->broken);
+  EXPECT_EQ(ParseNodesFilter("/n?condition=broken&node=n1")->node, "n1");
   for (const char* bad :
        {"-1", "", "1.5", "0x10", "1e3", " 1", "1 ", "+1", "99999999999999999999x"}) {
     EXPECT_FALSE(ParseNodesFilter(std::string("/n?offset=") + bad)) << bad;

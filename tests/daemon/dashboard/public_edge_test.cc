@@ -1,6 +1,7 @@
 #include "daemon/dashboard/public_edge.h"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <future>
 #include <nlohmann/json.hpp>
@@ -20,6 +21,21 @@ namespace gpuadvise::daemon {
 namespace {
 
 using nlohmann::json;
+
+std::string Unzipped(const std::string& zipped) {
+  std::string bytes(1 << 20, '\0');
+  z_stream stream{};
+  EXPECT_EQ(inflateInit2(&stream, MAX_WBITS + 16), Z_OK);
+  std::string input = zipped;
+  stream.next_in = reinterpret_cast<Bytef*>(input.data());
+  stream.avail_in = static_cast<uInt>(input.size());
+  stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
+  stream.avail_out = static_cast<uInt>(bytes.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  bytes.resize(stream.total_out);
+  inflateEnd(&stream);
+  return bytes;
+}
 
 class PublicEdgeTest : public testing::Test {
  protected:
@@ -69,6 +85,25 @@ TEST_F(PublicEdgeTest, AnswersWhatAnybodyMayRead) {
   EXPECT_EQ(reply.status, 200);
   EXPECT_FALSE(json::parse(reply.body)["gpus"].empty());
   EXPECT_EQ(Ask("/v1/advice").status, 404);
+}
+
+TEST_F(PublicEdgeTest, ABrowserGetsItCompressed) {
+  const HttpReply plain = Ask("/v1/gpus");
+  const HttpReply zipped = Ask("/v1/gpus", "Accept-Encoding: gzip, br\r\n");
+  EXPECT_EQ(plain.header.find("Content-Encoding"), std::string::npos);
+  EXPECT_NE(zipped.header.find("Content-Encoding: gzip"), std::string::npos) << zipped.header;
+  EXPECT_NE(zipped.header.find("Vary: Accept-Encoding"), std::string::npos) << zipped.header;
+  EXPECT_LT(zipped.body.size() * 3, plain.body.size());
+  EXPECT_EQ(Unzipped(zipped.body), plain.body);
+  EXPECT_EQ(Ask("/v1/gpus", "Accept-Encoding: gzip; q=0\r\n").body, plain.body);
+  EXPECT_EQ(Ask("/v1/gpus", "Accept-Encoding: br\r\n").body, plain.body);
+  EXPECT_EQ(Ask("/v1/gpus", "Accept-Encoding: br, GZIP;q=0.5\r\n").body, zipped.body);
+}
+
+TEST_F(PublicEdgeTest, AShortAnswerStaysAsItIs) {
+  const HttpReply reply = Ask("/v1/nothing", "Accept-Encoding: gzip\r\n");
+  EXPECT_EQ(reply.header.find("Content-Encoding"), std::string::npos) << reply.header;
+  EXPECT_TRUE(json::accept(reply.body)) << reply.body;
 }
 
 TEST_F(PublicEdgeTest, NeverAllowsAnotherPageToRead) {

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "embedded/default_settings.h"
 #include "tests/daemon/temp_folder.h"
@@ -41,6 +44,39 @@ TEST(SettingsFile, ErrorsNameFileAndLine) {
   EXPECT_EQ(complaint("untyped_gpus:\n  - {node: a, gpu: l40s}\n  - {gpu: l40s}\n"),
             "gpuadvised.yaml:3: a rule of untyped_gpus needs exactly one condition; "
             "write {partition|feature|node: NAME, gpu: CATALOGUE NAME}");
+}
+
+// The shipped file of 0.1.0 has every key that it knew.
+TEST(SettingsFile, ThatOf010IsTakenAsItIs) {
+  CommandLineSettings command_line;
+  command_line.config = SETTINGS_DATA "/gpuadvised_0.1.0.yaml";
+  const Result<LoadedSettings> loaded = LoadSettings(command_line);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(SettingsToJson(loaded->settings), SettingsToJson(Settings()));
+}
+
+// And that of the days before the removals has every key that went.
+TEST(SettingsFile, EveryKeyThatWentIsNamedWithItsLineAndWhatReplacesIt) {
+  CommandLineSettings command_line;
+  command_line.config = SETTINGS_DATA "/gpuadvised_before_0.2.0.yaml";
+  const Result<LoadedSettings> loaded = LoadSettings(command_line);
+  ASSERT_FALSE(loaded);
+  std::vector<std::string> said = {loaded.error().message};
+  for (const Error& each : loaded.error().further) said.push_back(each.message);
+  const auto expect = [&](const char* key, int line, const char* remedy) {
+    const std::string head = command_line.config + ":" + std::to_string(line) + ": the setting " +
+                             key + " was removed; ";
+    const auto found =
+        std::ranges::find_if(said, [&](const std::string& each) { return each.starts_with(head); });
+    ASSERT_NE(found, said.end()) << head;
+    EXPECT_NE(found->find(remedy), std::string::npos) << *found;
+  };
+  expect("remote", 73, "use listen_tls");
+  expect("relay", 79, "daemon: https://HOST:6829");
+  expect("clusters", 83, "client.yaml");
+  expect("standby", 89, "history: postgresql://");
+  expect("metrics", 179, "gpuadvise_* names");
+  EXPECT_EQ(said.size(), 5u);
 }
 
 TEST(SettingsFile, SecretsThatEverybodyReadsAreNamedWithTheRemedy) {

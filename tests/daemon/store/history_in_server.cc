@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tests/daemon/patience.h"
 #include "tests/daemon/store/history_place.h"
 #include "tests/daemon/store/postgres_server.h"
 
@@ -42,9 +43,16 @@ HistoryPlace::~HistoryPlace() {
 }
 
 std::unique_ptr<History> HistoryPlace::Open(const HistoryBounds& bounds) const {
-  auto history = History::OpenPostgres(home_->place, bounds);
-  if (!history) throw std::runtime_error(history.error().message);
-  return std::move(*history);
+  std::unique_ptr<History> opened;
+  // The server lets go of a session's lock a moment after it was closed.
+  const bool free = BecomesTrue([&] {
+    auto history = History::OpenPostgres(home_->place, bounds);
+    if (!history) throw std::runtime_error(history.error().message);
+    opened = std::move(*history);
+    return opened != nullptr;
+  });
+  if (!free) throw std::runtime_error("another session has the history");
+  return opened;
 }
 
 Result<std::optional<HistoryInfo>> HistoryPlace::Info() const {

@@ -51,6 +51,30 @@ TEST_F(HistoryRows, TheSameJobIsOneRowAndAnotherSubmissionAnother) {
   EXPECT_EQ(jobs[0].record.end, kNow + 4'000);
 }
 
+TEST_F(HistoryRows, CountsTheTasksOfArraysThatHaveEnded) {
+  const auto history = place_.Open();
+  std::vector<JobRecord> records;
+  const auto add = [&](int64_t id, int64_t array, const char* state, UnixSeconds submit = kNow) {
+    JobRecord record = WholeJob(id, submit).record;
+    record.array_job_id = array;
+    record.state = state;
+    records.push_back(record);
+  };
+  add(101, 70, "COMPLETED");
+  add(102, 70, "TIMEOUT");
+  add(103, 71, "COMPLETED");
+  add(104, 72, "COMPLETED");
+  add(105, 70, "COMPLETED", kNow - 1'000'000);  // of another array of that number, long ago
+  add(106, 0, "COMPLETED");
+  add(70, 70, "CANCELLED");
+  records.back().start.reset();  // what was left of it in the queue
+  ASSERT_TRUE(history->Complete(records));
+  const auto ended = history->EndedTasksOf({70, 71, 0}, kNow - 300);
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->completed, 2);
+  EXPECT_EQ(ended->failed, 1);
+}
+
 TEST_F(HistoryRows, AccountingAddsWhatWasMissedAndCorrectsWhatWasSeen) {
   const auto history = place_.Open();
   PastJob seen = WholeJob(7);

@@ -64,6 +64,22 @@ class HistoryTest : public testing::Test {
   TempFolder folder_;
 };
 
+TEST_F(HistoryTest, AFileWithoutTheIndexOfArraysGetsIt) {
+  Open();
+  SQLite::Database(File(), SQLite::OPEN_READWRITE).exec("DROP INDEX job_array");
+  Open();
+  SQLite::Database database(File());
+  EXPECT_EQ(
+      database.execAndGet("SELECT count(*) FROM sqlite_master WHERE name = 'job_array'").getInt(),
+      1);
+  SQLite::Statement explained(database,
+                              "EXPLAIN QUERY PLAN SELECT count(*) FROM job WHERE array_job_id = 7 "
+                              "AND array_job_id <> 0 AND submit >= 3");
+  ASSERT_TRUE(explained.executeStep());
+  EXPECT_NE(explained.getColumn(3).getString().find("job_array"), std::string::npos)
+      << explained.getColumn(3).getString();
+}
+
 TEST_F(HistoryTest, IsUsedByOneDaemonAtATime) {
   const auto first = Open();
   const auto second = History::Open(Dir(), kNow);

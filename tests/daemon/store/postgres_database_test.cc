@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "daemon/store/history.h"
+#include "tests/daemon/patience.h"
 #include "tests/daemon/store/past_jobs.h"
 #include "tests/daemon/store/postgres_server.h"
 
@@ -32,10 +33,16 @@ class PostgresDatabaseTest : public testing::Test {
   Result<std::unique_ptr<History>> Open() const { return History::OpenPostgres(place_); }
 
   std::unique_ptr<History> Opened() const {
-    auto history = Open();
-    if (!history) throw std::runtime_error(history.error().message);
-    if (*history == nullptr) throw std::runtime_error("another daemon has it");
-    return std::move(*history);
+    std::unique_ptr<History> opened;
+    // The server lets go of a session's lock a moment after it was closed.
+    const bool free = BecomesTrue([&] {
+      auto history = Open();
+      if (!history) throw std::runtime_error(history.error().message);
+      opened = std::move(*history);
+      return opened != nullptr;
+    });
+    if (!free) throw std::runtime_error("another daemon has it");
+    return opened;
   }
 
   // Ends the session that holds the lock, as the loss of a connection would.
