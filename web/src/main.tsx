@@ -4,6 +4,8 @@ import './style/base.css';
 import './style/parts.css';
 import './style/views.css';
 import './style/charts.css';
+import './style/pictures.css';
+import 'uplot/dist/uPlot.min.css';
 import { App } from './app';
 import { applyTheme } from './parts/theme';
 

@@ -32,7 +32,7 @@ export async function openPage(browser, url, options = {}) {
   return { page, context, trouble };
 }
 
-export const kViews = ['now', 'nodes', 'queue', 'history', 'accuracy', 'ask'];
+export const kViews = ['now', 'nodes', 'queue', 'history', 'group', 'accuracy', 'ask'];
 
 /** Goes to a view ("nodes?search=x") and waits until its answer is shown. */
 export async function visit(page, url, hash) {
@@ -41,23 +41,37 @@ export async function visit(page, url, hash) {
 }
 
 export async function shown(page, view) {
-  await page.waitForSelector(`main[data-view="${view}"]`);
-  if (view !== 'ask') await page.waitForSelector('.answered[data-loading="no"] .panel, .answered[data-loading="no"] [data-note], .trouble');
+  await page.waitForSelector(`main:has(h1:text-is("${titleOf(view)}"))`);
+  if (view !== 'ask') await page.waitForSelector('.answered[aria-busy="false"] .panel, .answered[aria-busy="false"] .note, .trouble');
 }
+
+/** The text of the file is folded away at first. */
+export async function openText(page) {
+  await page.locator('.file-text').evaluate((fold) => (fold.open = true));
+}
+
+export const titleOf = (view) => view.charAt(0).toUpperCase() + view.slice(1);
 
 /** Fills the editor with `text` where given, asks, and waits for the ranking or the error. */
 export async function ask(page, text) {
-  if (text !== undefined) await page.fill('textarea', text);
+  if (text !== undefined) {
+    await openText(page);
+    await page.fill('textarea', text);
+  }
   await page.click('button.primary');
   await page.waitForSelector('button.primary[aria-disabled="false"]');
-  await page.waitForSelector('[data-panel="ranking"], [role="alert"]');
+  await page.waitForSelector('#ranking, [role="alert"]');
 }
 
-/** Faults of the worst two kinds that axe finds, as short texts. */
+/** Faults that axe finds, as short texts. */
 export async function axeFaults(page) {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(readFileSync(axePath, 'utf8'));
   const results = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-  return results.violations
-    .filter((one) => one.impact === 'serious' || one.impact === 'critical')
-    .map((one) => `${one.impact} ${one.id}: ${one.nodes.slice(0, 3).map((node) => node.target.join(' ')).join(' | ')}`);
+  return results.violations.map(
+    (one) =>
+      `${one.impact} ${one.id}: ${one.nodes
+        .slice(0, 3)
+        .map((node) => node.target.join(' '))
+        .join(' | ')}`,
+  );
 }

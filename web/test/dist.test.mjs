@@ -8,13 +8,22 @@ import { gzipSync } from 'node:zlib';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
-const files = () => readdirSync(dist, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+const files = () =>
+  readdirSync(dist, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 
-test('The whole page is far under 400 KB compressed', () => {
+test('What is loaded first is under 45 KB compressed, the whole page under 150', () => {
   const bytes = files().reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
   console.log(`# ${files().length} files, ${bytes} bytes compressed`);
   assert.ok(bytes < 150_000, `${bytes} bytes`);
-  assert.ok(files().length <= 8);
+  const html = readFileSync(join(dist, 'index.html'), 'utf8');
+  const first = [...html.matchAll(/(?:src|href)="\.\/(assets[^"]*)"/g)].reduce(
+    (sum, [, file]) => sum + gzipSync(readFileSync(join(dist, file))).length,
+    0,
+  );
+  console.log(`# ${first} bytes of them first`);
+  assert.ok(first < 45_000, `${first} bytes`);
 });
 
 test('The page has no inline script or style and only relative addresses', () => {

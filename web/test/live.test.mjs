@@ -8,7 +8,7 @@ import { focused, kNetworkNoise, makeWorld, until, withOwnFake, withPage } from 
 
 const world = makeWorld();
 const asked = (fake, path) => fake.log.filter((entry) => entry.path.startsWith(path));
-const condition = (page) => page.locator('.age').getAttribute('data-condition');
+const condition = (page) => page.locator('.age').evaluate((age) => age.className.replace('age age-', ''));
 
 test('A snapshot brings new figures, and only the shown view is asked for', () =>
   withPage(world, async (page) => {
@@ -16,7 +16,11 @@ test('A snapshot brings new figures, and only the shown view is asked for', () =
     const before = (await readView(page, 'queue')).total;
     const from = world.fake.log.length;
     world.fake.push((cluster) => cluster.jobs.splice(0, 3));
-    await until(page, async () => (await readView(page, 'queue')).total, (total) => total === before - 3);
+    await until(
+      page,
+      async () => (await readView(page, 'queue')).total,
+      (total) => total === before - 3,
+    );
     assert.equal((await readView(page, 'queue')).head.pending, before - 3);
     assert.deepEqual([...new Set(world.fake.log.slice(from).map((entry) => entry.path))], ['/v1/queue?state=pending&limit=100']);
   }));
@@ -54,145 +58,345 @@ test('A late answer for another filter is dropped', () =>
     world.fake.set({ slow: 0 });
     await page.selectOption('select[name="gpu"]', 'rtx4090');
     await page.waitForTimeout(900);
-    assert.deepEqual((await readView(page, 'nodes')).nodes.map((node) => node.name), ['classt21', 'classt22']);
+    assert.deepEqual(
+      (await readView(page, 'nodes')).nodes.map((node) => node.name),
+      ['classt21', 'classt22'],
+    );
   }));
 
 test('Focus, scroll and open details survive a refresh', () =>
-  withPage(world, async (page) => {
-    await visit(page, world.fake.url, 'nodes');
-    await page.locator('[data-node="classt21"] button').click();
-    await focused(page, '[data-details="classt21"]');
-    await page.locator('input[name="search"]').focus();
-    await page.evaluate(() => window.scrollTo(0, 120));
-    const scroll = await page.evaluate(() => window.scrollY);
-    const from = asked(world.fake, '/v1/nodes').length;
-    world.fake.push();
-    await until(page, () => asked(world.fake, '/v1/nodes').length, (count) => count > from);
-    await page.waitForTimeout(200);
-    assert.equal(await page.evaluate(() => document.activeElement.getAttribute('name')), 'search');
-    assert.equal(await page.evaluate(() => window.scrollY), scroll);
-    assert.match((await readView(page, 'nodes')).details, /^classt21/);
-  }, { viewport: { width: 1200, height: 420 } }));
+  withPage(
+    world,
+    async (page) => {
+      await visit(page, world.fake.url, 'nodes');
+      await page.locator('#node-classt21 button').click();
+      await focused(page, 'aside[aria-label="Node classt21"]');
+      await page.locator('input[name="search"]').focus();
+      await page.evaluate(() => window.scrollTo(0, 120));
+      const scroll = await page.evaluate(() => window.scrollY);
+      const from = asked(world.fake, '/v1/nodes').length;
+      world.fake.push();
+      await until(
+        page,
+        () => asked(world.fake, '/v1/nodes').length,
+        (count) => count > from,
+      );
+      await page.waitForTimeout(200);
+      assert.equal(await page.evaluate(() => document.activeElement.getAttribute('name')), 'search');
+      assert.equal(await page.evaluate(() => window.scrollY), scroll);
+      assert.match((await readView(page, 'nodes')).details, /^classt21/);
+    },
+    { viewport: { width: 1200, height: 420 } },
+  ));
 
 test('Old data is shown with its cause', () =>
   withPage(world, async (page) => {
     await visit(page, world.fake.url, 'now');
     world.fake.set({ stale: 'slurmctld does not answer: connect failure' });
-    await until(page, () => condition(page), (is) => is === 'stale');
+    await until(
+      page,
+      () => condition(page),
+      (is) => is === 'stale',
+    );
     const seen = await readView(page, 'now');
     assert.match(seen.head.banner, /Slurm has not answered since .*: slurmctld does not answer/);
     assert.match(seen.head.age, /10 min ago/);
     assert.equal(seen.gpus.length, 5);
     world.fake.set({ stale: null });
-    await until(page, () => condition(page), (is) => is === 'live');
+    await until(
+      page,
+      () => condition(page),
+      (is) => is === 'live',
+    );
     assert.equal((await readView(page, 'now')).head.banner, '');
   }));
 
 test('A daemon that is starting says so, and the page fills when it has started', () =>
-  withPage(world, async (page) => {
-    world.fake.set({ starting: true });
-    await visit(page, world.fake.url, 'now');
-    const seen = await readView(page, 'now');
-    assert.match(seen.head.trouble, /gpuadvise is starting.*no snapshot yet/);
-    await until(page, () => condition(page), (is) => is === 'starting');
-    world.fake.set({ starting: false });
-    world.fake.push();
-    await until(page, async () => (await readView(page, 'now')).gpus.length, (count) => count === 5);
-    assert.equal((await readView(page, 'now')).head.trouble, null);
-  }, { allow: kNetworkNoise }));
+  withPage(
+    world,
+    async (page) => {
+      world.fake.set({ starting: true });
+      await visit(page, world.fake.url, 'now');
+      const seen = await readView(page, 'now');
+      assert.match(seen.head.trouble, /gpuadvise is starting.*no snapshot yet/);
+      await until(
+        page,
+        () => condition(page),
+        (is) => is === 'starting',
+      );
+      world.fake.set({ starting: false });
+      world.fake.push();
+      await until(
+        page,
+        async () => (await readView(page, 'now')).gpus.length,
+        (count) => count === 5,
+      );
+      assert.equal((await readView(page, 'now')).head.trouble, null);
+    },
+    { allow: kNetworkNoise },
+  ));
 
 test('An error answer is shown in its own words beside the last data, and asked again', () =>
-  withPage(world, async (page) => {
-    await visit(page, world.fake.url, 'now');
-    world.fake.set({ error: 500 });
-    world.fake.push();
-    await until(page, async () => (await readView(page, 'now')).head.trouble, (words) => /the answer could not be made/.test(words ?? ''));
-    assert.equal((await readView(page, 'now')).gpus.length, 5);
-    world.fake.set({ error: 0 });
-    await until(page, async () => (await readView(page, 'now')).head.trouble, (words) => words === null);
-  }, { allow: kNetworkNoise }));
+  withPage(
+    world,
+    async (page) => {
+      await visit(page, world.fake.url, 'now');
+      world.fake.set({ error: 500 });
+      world.fake.push();
+      await until(
+        page,
+        async () => (await readView(page, 'now')).head.trouble,
+        (words) => /the answer could not be made/.test(words ?? ''),
+      );
+      assert.equal((await readView(page, 'now')).gpus.length, 5);
+      world.fake.set({ error: 0 });
+      await until(
+        page,
+        async () => (await readView(page, 'now')).head.trouble,
+        (words) => words === null,
+      );
+    },
+    { allow: kNetworkNoise },
+  ));
+
+test('Starts of one question never stand under another', () =>
+  withOwnFake(world, {}, (own) =>
+    withPage(
+      own,
+      async (page) => {
+        const times = async () => (await readView(page, 'now')).starts.filter((one) => one.time !== undefined).length;
+        const become = (count) => until(page, times, (now) => now === count);
+        await visit(page, own.fake.url, 'now?memory=20');
+        await become(2);
+        own.fake.set({ late: { '/v1/select': 800 }, error: 429 });
+        await page.evaluate(() => (location.hash = '#/now?memory=20&nodes=2'));
+        await page.locator('.starts', { hasText: 'asking' }).waitFor();
+        assert.equal(await times(), 0);
+        await page.waitForSelector('#starts .trouble');
+        assert.equal(await times(), 0);
+        assert.doesNotMatch(await page.locator('#starts .trouble').textContent(), /last known/);
+        own.fake.set({ late: null, error: 0 });
+        await become(2);
+        assert.equal(await page.locator('#starts .trouble').count(), 0);
+      },
+      { allow: kNetworkNoise },
+    ),
+  ));
 
 test('After a restart the page reconnects by itself and shows the new figures', () =>
-  withOwnFake(world, {}, (own) => withPage(own, async (page) => {
-    await visit(page, own.fake.url, 'queue?state=pending');
-    const before = (await readView(page, 'queue')).total;
-    await own.fake.stop();
-    await until(page, () => condition(page), (is) => is === 'lost');
-    const lost = await readView(page, 'queue');
-    assert.match(lost.head.banner, /No connection to gpuadvised since/);
-    assert.equal(lost.total, before);
-    own.fake = await startFake({ port: own.fake.port });
-    own.fake.push((cluster) => cluster.jobs.splice(0, 2));
-    await until(page, () => condition(page), (is) => is === 'live', 20_000);
-    await until(page, async () => (await readView(page, 'queue')).total, (total) => total === before - 2);
-  }, { allow: kNetworkNoise })));
+  withOwnFake(world, {}, (own) =>
+    withPage(
+      own,
+      async (page) => {
+        await visit(page, own.fake.url, 'queue?state=pending');
+        const before = (await readView(page, 'queue')).total;
+        await own.fake.stop();
+        await until(
+          page,
+          () => condition(page),
+          (is) => is === 'lost',
+        );
+        const lost = await readView(page, 'queue');
+        assert.match(lost.head.banner, /No connection to gpuadvised since/);
+        assert.equal(lost.total, before);
+        own.fake = await startFake({ port: own.fake.port });
+        own.fake.push((cluster) => cluster.jobs.splice(0, 2));
+        await until(
+          page,
+          () => condition(page),
+          (is) => is === 'live',
+          20_000,
+        );
+        await until(
+          page,
+          async () => (await readView(page, 'queue')).total,
+          (total) => total === before - 2,
+        );
+      },
+      { allow: kNetworkNoise },
+    ),
+  ));
 
 test('A connection that died without a word is told by its silence', () =>
-  withOwnFake(world, {}, (own) => withPage(own, async (page) => {
-    await page.clock.install();
-    await visit(page, own.fake.url, 'now');
-    const streams = () => asked(own.fake, '/v1/events').length;
-    await page.clock.fastForward(30_000);
-    own.fake.alive();
-    await page.waitForTimeout(300);
-    await page.clock.fastForward(30_000);
-    await page.waitForTimeout(300);
-    assert.equal(streams(), 1);
-    await page.clock.fastForward(41_000);
-    await until(page, async () => streams(), (count) => count > 1, 20_000);
-    await until(page, () => condition(page), (is) => is === 'live', 20_000);
-  }, { allow: kNetworkNoise })));
+  withOwnFake(world, {}, (own) =>
+    withPage(
+      own,
+      async (page) => {
+        await page.clock.install();
+        await visit(page, own.fake.url, 'now');
+        const streams = () => asked(own.fake, '/v1/events').length;
+        await page.clock.fastForward(30_000);
+        own.fake.alive();
+        await page.waitForTimeout(300);
+        await page.clock.fastForward(30_000);
+        await page.waitForTimeout(300);
+        assert.equal(streams(), 1);
+        await page.clock.fastForward(41_000);
+        await until(
+          page,
+          async () => streams(),
+          (count) => count > 1,
+          20_000,
+        );
+        await until(
+          page,
+          () => condition(page),
+          (is) => is === 'live',
+          20_000,
+        );
+      },
+      { allow: kNetworkNoise },
+    ),
+  ));
 
 test('After a sleep the age is right at once, and the tab reconnects when it is seen', () =>
-  withOwnFake(world, {}, (own) => withPage(own, async (page) => {
-    await page.clock.install();
-    await visit(page, own.fake.url, 'now');
-    await until(page, () => condition(page), (is) => is === 'live');
-    const seen = () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
-    await seen();
-    assert.equal(asked(own.fake, '/v1/events').length, 1);
-    await page.clock.setSystemTime(Date.now() + 7200_000);
-    await until(page, () => page.locator('.age').textContent(), (words) => /^2 h ago$/.test(words));
-    await seen();
-    await until(page, async () => asked(own.fake, '/v1/events').length, (count) => count === 2);
-    await until(page, () => page.locator('.age').textContent(), (words) => /^\d+ s ago$/.test(words));
-    await page.clock.setSystemTime(Date.now() - 7200_000);
-    await page.clock.runFor(2000);
-    assert.match(await page.locator('.age').textContent(), /^\d+ s ago$/);
-  })));
+  withOwnFake(world, {}, (own) =>
+    withPage(own, async (page) => {
+      await page.clock.install();
+      await visit(page, own.fake.url, 'now');
+      await until(
+        page,
+        () => condition(page),
+        (is) => is === 'live',
+      );
+      const seen = () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+      await seen();
+      assert.equal(asked(own.fake, '/v1/events').length, 1);
+      await page.clock.setSystemTime(Date.now() + 7200_000);
+      await until(
+        page,
+        () => page.locator('.age').textContent(),
+        (words) => /^2 h ago$/.test(words),
+      );
+      await seen();
+      await until(
+        page,
+        async () => asked(own.fake, '/v1/events').length,
+        (count) => count === 2,
+      );
+      await until(
+        page,
+        () => page.locator('.age').textContent(),
+        (words) => /^\d+ s ago$/.test(words),
+      );
+      await page.clock.setSystemTime(Date.now() - 7200_000);
+      await page.clock.runFor(2000);
+      assert.match(await page.locator('.age').textContent(), /^\d+ s ago$/);
+    }),
+  ));
 
 test('A tab that nobody sees holds no connection, and is live again when it is seen', () =>
-  withOwnFake(world, {}, (own) => withPage(own, async (page) => {
-    await visit(page, own.fake.url, 'queue?state=pending');
-    const before = (await readView(page, 'queue')).total;
-    const setHidden = (hidden) => page.evaluate((value) => {
-      Object.defineProperty(document, 'hidden', { value, configurable: true });
-      document.dispatchEvent(new Event('visibilitychange'));
-    }, hidden);
-    await until(page, async () => own.fake.streams(), (count) => count === 1);
-    await setHidden(true);
-    await until(page, async () => own.fake.streams(), (count) => count === 0);
-    own.fake.push((cluster) => cluster.jobs.splice(0, 2));
-    await setHidden(false);
-    await until(page, async () => own.fake.streams(), (count) => count === 1);
-    await until(page, async () => (await readView(page, 'queue')).total, (total) => total === before - 2);
-    assert.equal(await condition(page), 'live');
-  })));
+  withOwnFake(world, {}, (own) =>
+    withPage(own, async (page) => {
+      await visit(page, own.fake.url, 'queue?state=pending');
+      const before = (await readView(page, 'queue')).total;
+      const setHidden = (hidden) =>
+        page.evaluate((value) => {
+          Object.defineProperty(document, 'hidden', { value, configurable: true });
+          document.dispatchEvent(new Event('visibilitychange'));
+        }, hidden);
+      await until(
+        page,
+        async () => own.fake.streams(),
+        (count) => count === 1,
+      );
+      await setHidden(true);
+      await until(
+        page,
+        async () => own.fake.streams(),
+        (count) => count === 0,
+      );
+      own.fake.push((cluster) => cluster.jobs.splice(0, 2));
+      await setHidden(false);
+      await until(
+        page,
+        async () => own.fake.streams(),
+        (count) => count === 1,
+      );
+      await until(
+        page,
+        async () => (await readView(page, 'queue')).total,
+        (total) => total === before - 2,
+      );
+      assert.equal(await condition(page), 'live');
+    }),
+  ));
 
 test('A stream that answers with an HTTP error is tried again', () =>
-  withPage(world, async (page) => {
-    world.fake.set({ eventsError: 502 });
-    await visit(page, world.fake.url, 'now');
-    await until(page, () => condition(page), (is) => is === 'lost');
-    world.fake.set({ eventsError: 0 });
-    await until(page, () => condition(page), (is) => is === 'live', 20_000);
-  }, { allow: kNetworkNoise }));
+  withPage(
+    world,
+    async (page) => {
+      world.fake.set({ eventsError: 502 });
+      await visit(page, world.fake.url, 'now');
+      await until(
+        page,
+        () => condition(page),
+        (is) => is === 'lost',
+      );
+      world.fake.set({ eventsError: 0 });
+      await until(
+        page,
+        () => condition(page),
+        (is) => is === 'live',
+        20_000,
+      );
+    },
+    { allow: kNetworkNoise },
+  ));
 
 test('The page works under the path of a reverse proxy', () =>
-  withOwnFake(world, { prefix: '/tools/gpu' }, (own) => withPage(own, async (page) => {
-    await visit(page, own.fake.url, 'now');
-    await until(page, () => condition(page), (is) => is === 'live');
-    assert.equal((await readView(page, 'now')).gpus.length, 5);
-    await visit(page, own.fake.url, 'nodes?gpu=l40s');
-    assert.equal((await readView(page, 'nodes')).nodes.length, 4);
-  })));
+  withOwnFake(world, { prefix: '/tools/gpu' }, (own) =>
+    withPage(own, async (page) => {
+      await visit(page, own.fake.url, 'now');
+      await until(
+        page,
+        () => condition(page),
+        (is) => is === 'live',
+      );
+      assert.equal((await readView(page, 'now')).gpus.length, 5);
+      await visit(page, own.fake.url, 'nodes?gpu=l40s');
+      assert.equal((await readView(page, 'nodes')).nodes.length, 4);
+    }),
+  ));
+
+test('An answer that the page has already is not sent again, and still is of the newest snapshot', () =>
+  withOwnFake(world, {}, (own) =>
+    withPage(own, async (page) => {
+      await visit(page, own.fake.url, 'nodes');
+      const statuses = [];
+      page.on('response', (response) => response.url().includes('v1/nodes') && statuses.push(response.status()));
+      own.fake.push();
+      await until(
+        page,
+        () => statuses.at(-1),
+        (status) => status === 304,
+      );
+      own.fake.push((cluster) => (cluster.nodes[0].condition = cluster.nodes[0].condition === 'down' ? 'drained' : 'down'));
+      await until(
+        page,
+        () => statuses.at(-1),
+        (status) => status === 200,
+      );
+    }),
+  ));
+
+test('Large answers are asked for less often than small ones, so that an open page takes 1 MB an hour at most', () =>
+  withOwnFake(world, { large: true }, (own) =>
+    withPage(own, async (page) => {
+      await page.clock.install();
+      await visit(page, own.fake.url, 'queue');
+      const bytes = { large: 0, requests: 0 };
+      page.on('response', async (response) => {
+        if (!response.url().includes('v1/queue')) return;
+        bytes.large += (await response.text()).length / 8;
+        bytes.requests += 1;
+      });
+      for (let at = 0; at < 40; ++at) {
+        own.fake.push((cluster) => cluster.jobs.pop()); // every 30 s
+        await page.waitForTimeout(20);
+        await page.clock.runFor(30_000);
+      }
+      assert.ok(bytes.requests >= 8 && bytes.requests <= 28, `${bytes.requests} requests in 20 minutes`);
+      assert.ok(bytes.large * 3 < 1_000_000, `${bytes.large * 3} bytes an hour`);
+    }),
+  ));

@@ -1,8 +1,9 @@
 // Every view shows the figures of the daemon's answers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ask, shown, visit } from './browser.mjs';
+import { ask, openText, shown, visit } from './browser.mjs';
 import * as answers from './fake/answers.mjs';
+import { kNow } from './fake/cluster.mjs';
 import { accuracy, history } from './fake/records.mjs';
 import { readView } from './read_page.mjs';
 import { kNetworkNoise, makeWorld, until, withPage } from './world.mjs';
@@ -13,29 +14,49 @@ const show = async (page, hash) => {
   return readView(page, hash.split('?')[0]);
 };
 
-test('Now shows free and total and every wait of every GPU type', () =>
+test('Now shows what the GPUs of each type do, and the waits by size', () =>
   withPage(world, async (page) => {
     const seen = await show(page, 'now');
-    const { gpus, best, forecast } = answers.waits(world.fake.cluster);
-    assert.deepEqual(seen.gpus.map(({ gpu, free, total, usable }) => ({ gpu, free, total, usable })), gpus.map(({ gpu, free, total, usable }) => ({ gpu, free, total, usable })));
+    const { gpus, forecast } = answers.waits(world.fake.cluster);
+    assert.deepEqual(
+      seen.gpus.map(({ gpu, split }) => [gpu, split.free ?? 0, Object.values(split).reduce((sum, count) => sum + count, 0)]),
+      gpus.map(({ gpu, free, total }) => [gpu, free, total]),
+    );
     for (const [at, gpu] of gpus.entries()) {
-      const known = gpu.waits.filter((wait) => wait.wait_p50_seconds !== null);
-      const cells = Object.values(seen.gpus[at].waits).flat().filter((cell) => cell.p50 !== null);
-      assert.deepEqual(cells.map(({ p50, p90 }) => [p50, p90]), known.map((wait) => [wait.wait_p50_seconds, wait.wait_p90_seconds]));
+      const asked = ['one', 'half_node', 'node'].map((shape) =>
+        gpu.waits.find((wait) => wait.shape === shape && wait.time_limit_seconds === 28800),
+      );
+      const { waits } = seen.gpus[at];
+      const cells = waits.length === 1 ? [waits[0], waits[0], waits[0]] : waits;
+      const expected = asked.map((wait) =>
+        wait.wait_p90_seconds < 30 ? [wait.wait_p50_seconds] : [wait.wait_p50_seconds, wait.wait_p90_seconds],
+      );
+      assert.deepEqual(
+        cells.map((cell) => cell.values),
+        expected,
+      );
     }
-    assert.match(seen.gpus[1].waits.two_nodes[0].words, /never: no partition lets one job have two nodes/);
-    assert.equal(seen.best.length, best.length);
-    assert.deepEqual(seen.best.map((row) => row.choices.map((choice) => choice.gpu)), best.map((row) => row.choices.map((choice) => choice.gpu)));
+    assert.match(seen.gpus[1].waits[0].words, /^any size up to a node, any limit: now$/);
+    assert.match(seen.gpus[3].waits[2].words, /^2 h 30 – 6 h 30.*6 GPUs limit 1 h: 1 h 05 – 2 h 50.*limit 24 h: 3 h 53 – 10 h 06$/);
     assert.ok(seen.note.includes(forecast.note));
-    assert.deepEqual([seen.head.cluster, seen.head.pending, seen.head.running, seen.head.condition], ['seed', 14, world.fake.cluster.jobs.length - 14, 'live']);
+    assert.deepEqual(
+      [seen.head.cluster, seen.head.pending, seen.head.running, seen.head.condition],
+      ['seed', 14, world.fake.cluster.jobs.length - 14, 'live'],
+    );
   }));
 
 test('Nodes shows each node with a cell for each GPU, and the groups', () =>
   withPage(world, async (page) => {
     const seen = await show(page, 'nodes');
     const all = answers.nodes(world.fake.cluster, new URLSearchParams());
-    assert.deepEqual(seen.groups, all.groups.map(({ gpu_name, ...group }) => group));
-    assert.deepEqual(seen.nodes.map((node) => [node.name, node.condition]), all.nodes.map((node) => [node.name, node.condition]));
+    assert.deepEqual(
+      seen.groups,
+      all.groups.map(({ gpu, gpu_name, ...group }) => ({ ...group, gpu_name: gpu_name || 'no GPUs' })),
+    );
+    assert.deepEqual(
+      seen.nodes.map((node) => [node.name, node.condition]),
+      all.nodes.map((node) => [node.name, node.condition]),
+    );
     for (const [at, node] of all.nodes.entries()) {
       if (node.gpus.length === 0) continue;
       const { cells } = seen.nodes[at].gpus[0];
@@ -50,15 +71,30 @@ test('Nodes filters by partition, GPU, condition and search, and the address say
   withPage(world, async (page) => {
     await show(page, 'nodes');
     await page.selectOption('select[name="gpu"]', 'l40s');
-    await until(page, () => page.locator('[data-node]').count(), (count) => count === 4);
+    await until(
+      page,
+      () => page.locator('.map > li').count(),
+      (count) => count === 4,
+    );
     await page.selectOption('select[name="condition"]', 'drained');
-    await until(page, () => page.locator('[data-node]').count(), (count) => count === 1);
+    await until(
+      page,
+      () => page.locator('.map > li').count(),
+      (count) => count === 1,
+    );
     assert.match(page.url(), /#\/nodes\?.*gpu=l40s/);
     assert.match(page.url(), /condition=drained/);
     await page.reload();
-    await until(page, () => page.locator('[data-node]').count(), (count) => count === 1);
+    await until(
+      page,
+      () => page.locator('.map > li').count(),
+      (count) => count === 1,
+    );
     const found = await show(page, 'nodes?search=host0');
-    assert.deepEqual(found.nodes.map((node) => node.name), ['host01', 'host02', 'host03']);
+    assert.deepEqual(
+      found.nodes.map((node) => node.name),
+      ['host01', 'host02', 'host03'],
+    );
     assert.equal((await show(page, 'nodes?search=nothing-like-it')).nodes.length, 0);
     assert.equal(await page.locator('.empty').count(), 1);
   }));
@@ -69,7 +105,11 @@ test('A node opens its details: the reason, its jobs and their ends, also from i
     assert.match(details, /fan 3 is loud, ticket 4711/);
     assert.match(details, /3 of 6 L40S in use, 0 free/);
     const jobs = world.fake.cluster.nodes.find((node) => node.name === 'classt26').jobs;
-    assert.deepEqual(await page.locator('.details tr[data-job]').evaluateAll((rows) => rows.map((row) => Number(row.dataset.job))), jobs.map((job) => job.job_id));
+    const table = page.locator('.details table', { hasText: 'Jobs on this node and when they end' });
+    assert.deepEqual(
+      await table.locator('tbody th').evaluateAll((cells) => cells.map((cell) => Number(cell.textContent))),
+      jobs.map((job) => job.job_id),
+    );
   }));
 
 test('Queue shows the jobs in the order of the answer with their starts, and the pools', () =>
@@ -77,18 +117,70 @@ test('Queue shows the jobs in the order of the answer with their starts, and the
     const seen = await show(page, 'queue');
     const all = answers.queue(world.fake.cluster, new URLSearchParams());
     assert.equal(seen.total, all.total);
-    assert.deepEqual(seen.jobs.map((job) => [job.job_id, job.state, job.start]), all.jobs.map((job) => [job.job_id, job.state, job.start_p50 ?? job.start_time ?? null]));
-    assert.deepEqual(seen.pools.map((pool) => [pool.partition, pool.gpu, pool.pending, pool.running, pool.free]), all.pools.map((pool) => [pool.partition, pool.gpu, pool.pending, pool.running, pool.free]));
+    assert.deepEqual(
+      seen.jobs.map((job) => [job.job_id, job.state, job.wait_p50]),
+      all.jobs.map((job) => [job.job_id, job.state, job.wait_p50_seconds ?? null]),
+    );
+    assert.deepEqual(
+      seen.pools.map((pool) => [pool.partition, pool.gpu_name || 'no GPUs', pool.pending, pool.running, pool.free]),
+      all.pools.map((pool) => [pool.partition, pool.gpu_name || 'no GPUs', pool.pending, pool.running, pool.free]),
+    );
     const held = seen.jobs.find((job) => job.why === 'its user holds it');
     assert.deepEqual([held.when, held.bars], ['not known', 0]);
     assert.ok(seen.jobs.every((job) => job.state !== 'RUNNING' || job.bars >= 2));
+  }));
+
+test('Queue shows each sweep as one row, and its number finds its jobs', () =>
+  withPage(world, async (page) => {
+    const { cluster } = world.fake;
+    await show(page, 'queue');
+    assert.equal(await page.locator('#sweeps').count(), 0);
+    cluster.sweeps = [
+      {
+        job_id: 2030,
+        name: '<b>search',
+        user: 'ann',
+        submitted_at: kNow - 600,
+        arrays: [2030, 2031],
+        runs: 80,
+        done: 34,
+        failed: 2,
+        running: 12,
+        waiting: 31,
+        unknown: 1,
+        moved: 6,
+        end_p50: kNow + 3600,
+        end_p90: kNow + 7200,
+      },
+    ];
+    try {
+      for (const hash of ['queue', 'queue?sort=gpu']) {
+        await show(page, 'now');
+        await show(page, hash);
+        const cells = await page.locator('#sweeps tbody tr > *').allTextContents();
+        assert.deepEqual(cells.slice(0, 10), ['2030', '<b>search', 'ann', '80', '34', '12', '31', '2', '1', '6'], hash);
+        assert.match(cells[10], /\d\d:\d\d – /);
+      }
+      await page.click('#sweeps tbody a');
+      await until(
+        page,
+        () => page.locator('tr[id^="job-"]').count(),
+        (count) => count === 1,
+      );
+    } finally {
+      delete cluster.sweeps;
+    }
   }));
 
 test('Queue filters by state and job id', () =>
   withPage(world, async (page) => {
     assert.ok((await show(page, 'queue?state=pending')).jobs.every((job) => job.state === 'PENDING'));
     await page.fill('input[name="search"]', '2030');
-    await until(page, () => page.locator('tr[data-job]').count(), (count) => count === 1);
+    await until(
+      page,
+      () => page.locator('tr[id^="job-"]').count(),
+      (count) => count === 1,
+    );
     assert.match(page.url(), /search=2030/);
   }));
 
@@ -97,7 +189,10 @@ test('History shows 168 hours of the chosen measure, and draws the rest', () =>
     const expected = history(world.fake.cluster, new URLSearchParams('weeks=8'));
     for (const measure of ['wait_p50_seconds', 'use']) {
       const seen = await show(page, `history?measure=${measure}`);
-      assert.deepEqual(seen.heat.flat(), expected.heat.map((cell) => cell[measure]));
+      assert.deepEqual(
+        seen.heat.flat(),
+        expected.heat.map((cell) => cell[measure]),
+      );
       assert.equal(seen.canvases, 3);
     }
     await page.selectOption('select[name="gpu"]', 'l40s');
@@ -107,29 +202,41 @@ test('History shows 168 hours of the chosen measure, and draws the rest', () =>
 test('Accuracy shows the record beside Slurm, the points and the calibration', () =>
   withPage(world, async (page) => {
     const seen = await show(page, 'accuracy');
-    assert.deepEqual(seen.figures, { jobs: '1,204', median: '3 s', covered: '21 min', coverage90: '91 %', at_once: '99 %', slurm: '25 min' });
+    assert.deepEqual(Object.values(seen.figures), ['1,204', '3 s', '21 min', '91 %', '99 %', '25 min']);
     assert.deepEqual([seen.points, seen.calibration, seen.by_gpu, seen.few], [304, 9, accuracy().by_gpu.length, null]);
   }));
 
 test('An address past the end leads to the last page', () =>
   withPage(world, async (page) => {
     await visit(page, world.fake.url, 'queue?offset=4000');
-    await until(page, () => page.locator('tr[data-job]').count(), (count) => count > 0);
+    await until(
+      page,
+      () => page.locator('tr[id^="job-"]').count(),
+      (count) => count > 0,
+    );
     assert.doesNotMatch(page.url(), /offset/);
   }));
 
 test('A filter that the daemon refuses can be corrected where it is, and shows nothing of another', () =>
-  withPage(world, async (page) => {
-    for (const [view, name, rows] of [['nodes', 'condition', '[data-node]'], ['queue', 'state', 'tr[data-job]'], ['history', 'gpu', '.heat td']]) {
-      await show(page, view);
-      await page.evaluate(([to, key]) => (location.hash = `#/${to}?${key}=nonsense`), [view, name]);
-      await page.waitForSelector('.trouble');
-      assert.equal(await page.locator(rows).count(), 0);
-      await page.selectOption(`select[name="${name}"]`, '');
-      await page.waitForSelector(rows);
-      assert.equal(await page.locator('.trouble').count(), 0);
-    }
-  }, { allow: kNetworkNoise }));
+  withPage(
+    world,
+    async (page) => {
+      for (const [view, name, rows] of [
+        ['nodes', 'condition', '.map > li'],
+        ['queue', 'state', 'tr[id^="job-"]'],
+        ['history', 'gpu', '.heat td'],
+      ]) {
+        await show(page, view);
+        await page.evaluate(([to, key]) => (location.hash = `#/${to}?${key}=nonsense`), [view, name]);
+        await page.waitForSelector('.trouble');
+        assert.equal(await page.locator(rows).count(), 0);
+        await page.selectOption(`select[name="${name}"]`, '');
+        await page.waitForSelector(rows);
+        assert.equal(await page.locator('.trouble').count(), 0);
+      }
+    },
+    { allow: kNetworkNoise },
+  ));
 
 test('Links of rows of one partition have names of their own', () =>
   withPage(world, async (page) => {
@@ -169,7 +276,7 @@ test('An answer of another shape spoils its own view only, and not for good', ()
   withPage(world, async (page) => {
     world.fake.set({ strange: true });
     await show(page, 'accuracy');
-    assert.match(await page.locator('[data-trouble="view"]').textContent(), /could not be drawn/);
+    assert.match(await page.locator('.trouble[role="alert"]').textContent(), /could not be drawn/);
     assert.equal((await show(page, 'now')).gpus.length, 5);
     world.fake.set({ strange: false });
     world.fake.push();
@@ -182,31 +289,49 @@ test('Ask ranks, shows memory and the scale curve, and gives the command of each
     await visit(page, world.fake.url, 'ask');
     await ask(page);
     const seen = await readView(page, 'ask');
-    assert.deepEqual(seen.ranks.slice(0, 2), [{ rank: 1, gpu: 'l40s', gpus: 4, wait_p50: 5, total_p50: 37608 }, { rank: 2, gpu: 'rtx4090', gpus: 4, wait_p50: 1902, total_p50: 42288 }]);
+    assert.deepEqual(seen.ranks.slice(0, 2), [
+      { rank: 1, gpu: 'l40s', gpus: 4, wait_p50: 5, total_p50: 37608 },
+      { rank: 2, gpu: 'rtx4090', gpus: 4, wait_p50: 1902, total_p50: 42288 },
+    ]);
     assert.equal(seen.command, 'gpuadvise submit train.yaml -p gpu_shared --gpus-per-node gpul40s:4 -N 1');
-    assert.deepEqual(seen.memory.map((row) => [row.gpu, row.fits]), [['rtx2080ti', false], ['rtx4070', false], ['l40s', true], ['h100-1g.11gb', false], ['rtx4090', true]]);
+    assert.deepEqual(
+      seen.memory.map((row) => [row.gpu_name, row.fits]),
+      [
+        ['RTX 2080 Ti', false],
+        ['RTX 4070', false],
+        ['L40S', true],
+        ['H100 MIG 1g.11gb', false],
+        ['RTX 4090', true],
+      ],
+    );
     assert.deepEqual(seen.scale, { gpu: 'l40s', recommended: 4 });
     await page.click('button[aria-label="Command for RTX 4090 × 4"]');
-    assert.match(await page.locator('tbody[data-rank="2"] .command').textContent(), /--gpus-per-node gpu4090:4 -N 1$/);
+    assert.match(await page.locator('#rank-2 .command').textContent(), /--gpus-per-node gpu4090:4 -N 1$/);
   }));
 
 test('Ask marks the line of an error, keeps the draft, and asks with Ctrl+Enter', () =>
-  withPage(world, async (page) => {
-    await visit(page, world.fake.url, 'ask');
-    await page.fill('textarea', 'name: x\nmodel: {}\nwrong: 1\n');
-    await page.press('textarea', 'Control+Enter');
-    await page.waitForSelector('[role="alert"]');
-    assert.match((await readView(page, 'ask')).error, /train.yaml:3: 'wrong' is no key/);
-    assert.equal((await page.locator('.gutter-error').textContent()).trim(), '3');
-    const marked = () => page.evaluate(() => {
-      const area = document.querySelector('textarea');
-      return area.value.slice(area.selectionStart, area.selectionEnd);
-    });
-    await until(page, marked, (text) => text === 'wrong: 1');
-    await page.reload();
-    await page.waitForSelector('textarea');
-    assert.match(await page.inputValue('textarea'), /^name: x/);
-  }, { allow: kNetworkNoise }));
+  withPage(
+    world,
+    async (page) => {
+      await visit(page, world.fake.url, 'ask');
+      await openText(page);
+      await page.fill('textarea', 'name: x\nmodel: {}\nwrong: 1\n');
+      await page.press('textarea', 'Control+Enter');
+      await page.waitForSelector('[role="alert"]');
+      assert.match((await readView(page, 'ask')).error, /train.yaml:3: 'wrong' is no key/);
+      assert.equal((await page.locator('.gutter-error').textContent()).trim(), '3');
+      const marked = () =>
+        page.evaluate(() => {
+          const area = document.querySelector('textarea');
+          return area.value.slice(area.selectionStart, area.selectionEnd);
+        });
+      await until(page, marked, (text) => text === 'wrong: 1');
+      await page.reload();
+      await openText(page);
+      assert.match(await page.inputValue('textarea'), /^name: x/);
+    },
+    { allow: kNetworkNoise },
+  ));
 
 test('Copying selects the command where the browser gives no clipboard', () =>
   withPage(world, async (page) => {
@@ -214,14 +339,29 @@ test('Copying selects the command where the browser gives no clipboard', () =>
     await visit(page, world.fake.url, 'ask');
     await ask(page);
     await page.click('.best-command button');
-    await until(page, () => page.evaluate(() => String(getSelection())), (text) => /^gpuadvise submit train.yaml/.test(text));
-    await until(page, () => page.locator('.best-command button').textContent(), (words) => /Ctrl\+C/.test(words));
+    await until(
+      page,
+      () => page.evaluate(() => String(getSelection())),
+      (text) => /^gpuadvise submit train.yaml/.test(text),
+    );
+    await until(
+      page,
+      () => page.locator('.best-command button').textContent(),
+      (words) => /Ctrl\+C/.test(words),
+    );
   }));
 
 test('Refused storage does not stop the page', () =>
   withPage(world, async (page) => {
-    await page.addInitScript(() => Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('refused', 'SecurityError'); } }));
+    await page.addInitScript(() =>
+      Object.defineProperty(window, 'localStorage', {
+        get() {
+          throw new DOMException('refused', 'SecurityError');
+        },
+      }),
+    );
     await visit(page, world.fake.url, 'ask');
+    await openText(page);
     await page.fill('textarea', 'name: y\n');
     await page.click('button.icon-button');
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');

@@ -7,12 +7,15 @@
 // the page again) and "quit" from standard input.
 import { createInterface } from 'node:readline';
 import { mkdirSync } from 'node:fs';
-import { ask, axeFaults, kViews, openBrowser, openPage, shown, visit } from './browser.mjs';
+import { ask, axeFaults, titleOf, kViews, openBrowser, openPage, shown, visit } from './browser.mjs';
 import { readView } from './read_page.mjs';
 
 const given = process.argv.slice(2);
 const option = (name) => (given.includes(name) ? given[given.indexOf(name) + 1] : null);
-const url = given.find((word) => /^https?:/.test(word))?.replace(/[#?].*$/, '').replace(/\/*$/, '/');
+const url = given
+  .find((word) => /^https?:/.test(word))
+  ?.replace(/[#?].*$/, '')
+  .replace(/\/*$/, '/');
 if (!url) {
   console.error('visit.mjs: give the address of the daemon, such as http://127.0.0.1:6828/');
   process.exit(2);
@@ -33,9 +36,18 @@ async function report(browser) {
     await page.waitForTimeout(kSettleMilliseconds);
     views[view] = await readView(page, view);
     axe[view] = await axeFaults(page);
-    if (folder) await page.screenshot({ path: `${folder}/${view}.png`, fullPage: true });
+    if (folder) await picture(page, view);
   }
   return { page, trouble, result: { url, theme, first_view_ms: loads, bytes: bytes(), views, axe, trouble } };
+}
+
+// What a reader of the documents sees: the first screen.
+const kPictureHeight = 840;
+
+async function picture(page, name) {
+  await page.setViewportSize({ width: 1280, height: kPictureHeight });
+  await page.waitForTimeout(kSettleMilliseconds);
+  await page.screenshot({ path: `${folder}/${name}.png` });
 }
 
 // Bytes on the wire, by what the browser received.
@@ -63,14 +75,14 @@ async function timeLoads(browser) {
 
 async function moreScreenshots(browser) {
   const shots = [
-    ['now-dark', { colorScheme: 'dark' }],
-    ['now-phone', { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2 }],
+    ['now-dark', { colorScheme: 'dark', viewport: { width: 1280, height: 860 } }],
+    ['now-phone', { viewport: { width: 360, height: 740 }, deviceScaleFactor: 1.5 }],
   ];
   for (const [name, options] of shots) {
     const { page, context } = await openPage(browser, url, options);
     await visit(page, url, 'now');
     await page.waitForTimeout(kSettleMilliseconds);
-    await page.screenshot({ path: `${folder}/${name}.png`, fullPage: name.endsWith('dark') });
+    await page.screenshot({ path: `${folder}/${name}.png` });
     await context.close();
   }
 }
@@ -78,8 +90,8 @@ async function moreScreenshots(browser) {
 // Moves by the navigation, so that the page itself is not loaded again.
 async function look(page, view) {
   await page.click(`nav.views a[href="#/${view}"]`);
-  await page.waitForSelector(`main[data-view="${view}"]`);
-  await page.waitForSelector('.answered[data-loading="no"], .ask', { timeout: 30_000 });
+  await page.waitForSelector(`main:has(h1:text-is("${titleOf(view)}"))`);
+  await page.waitForSelector('.answered[aria-busy="false"], .ask', { timeout: 30_000 });
   return readView(page, view);
 }
 
@@ -87,7 +99,10 @@ async function stay(page, trouble) {
   for await (const line of createInterface({ input: process.stdin })) {
     const [word, view] = line.trim().split(/\s+/);
     if (word === 'quit') return;
-    const answer = word === 'look' && kViews.includes(view) ? { view, ...(await look(page, view)), trouble } : { error: `'${line}' is not understood; write "look VIEW" or "quit"` };
+    const answer =
+      word === 'look' && kViews.includes(view)
+        ? { view, ...(await look(page, view)), trouble }
+        : { error: `'${line}' is not understood; write "look VIEW" or "quit"` };
     console.log(JSON.stringify(answer));
   }
 }

@@ -47,7 +47,11 @@ export async function until(page, read, wanted, milliseconds = 10_000) {
 
 /** Waits until what matches `selector` has the focus: an effect gives it, after the page has drawn. */
 export async function focused(page, selector) {
-  await until(page, () => page.evaluate((wanted) => document.activeElement?.matches(wanted), selector), (matches) => matches);
+  await until(
+    page,
+    () => page.evaluate((wanted) => document.activeElement?.matches(wanted), selector),
+    (matches) => matches,
+  );
 }
 
 /** Runs `body(own)` with a daemon of its own and the same browser; the daemon may be started anew. */

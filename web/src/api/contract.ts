@@ -1,4 +1,4 @@
-// Answers of the API. Made from common/api by packaging/contract.py; not written by hand.
+// Answers and requests of the API. Made from common/api by packaging/contract.py; not written by hand.
 
 export interface Frame {
   /** Where the data comes from. */
@@ -253,6 +253,10 @@ export interface Sweep {
   half_done_p50_seconds: number;
   /** GPU-hours of all runs. */
   gpu_hours: number;
+  /** How much later jobs of others start because of it, summed over them; absent where that is not told. */
+  others_delay_seconds?: number;
+  /** How many of them start over a minute later. */
+  others_delayed?: number;
   /** The split, by rank. */
   shares: SweepShare[];
   /** The strategy that is done first if it gets all runs. */
@@ -646,6 +650,8 @@ export interface SelectStrategy {
 export interface Experiments extends Frame {
   /** The caller's jobs, the newest first. */
   jobs: Experiment[];
+  /** Their sweeps, the newest first; absent without any. */
+  sweeps?: SweepProgress[];
 }
 
 export interface Experiment {
@@ -675,6 +681,8 @@ export interface Experiment {
   real_cost: number | null;
   /** Where its outcome lies; null if not known. */
   output_dir: string | null;
+  /** The sweep that it is a part of; absent outside of sweeps. */
+  sweep?: number;
   /** Name of the GPU for people. */
   gpu: string | null;
   /** GPUs on each node. */
@@ -745,6 +753,39 @@ export interface Experiment {
   request?: unknown;
   /** With ?job=: the strategy as it was advised, without stages; null if nobody advised it. */
   strategy?: unknown;
+}
+
+export interface SweepProgress {
+  /** Number of its first array, which names it. */
+  job_id: number;
+  /** Name of the training. */
+  name: string;
+  /** Owner. */
+  user: string;
+  /** Unix time of submission. */
+  submitted_at: number;
+  /** Numbers of its arrays. */
+  arrays: number[];
+  /** Number of runs. */
+  runs: number;
+  /** Runs that completed, by Slurm's accounting. */
+  done: number;
+  /** Runs that ended otherwise. */
+  failed: number;
+  /** Runs that run. */
+  running: number;
+  /** Runs in the queue. */
+  waiting: number;
+  /** Runs out of the queue that accounting does not have; also those cancelled before they began. */
+  unknown: number;
+  /** Runs that `gpuadvise sweep --keep` moved to another array. */
+  moved: number;
+  /** Median of the end of the last run, Unix time, of running ones the latest median, which is early if many run; null if not known. */
+  end_p50: number | null;
+  /** 90th percentile of it, likewise. */
+  end_p90: number | null;
+  /** With -M: the cluster. */
+  cluster?: string;
 }
 
 export interface MeasuredRuns extends Frame {
@@ -1187,6 +1228,38 @@ export interface Interconnect {
   network_gb_per_s: number;
 }
 
+export interface FreeGpus extends Frame {
+  /** Unix time of the first step: that of the snapshot. */
+  start: number;
+  /** Length of a step. */
+  step_seconds: number;
+  /** Unix time of the last step; before the end of the hours that were asked for where no more is known. */
+  until: number;
+  /** Runs of the simulation. */
+  samples: number;
+  /** How long submissions were watched, from which arriving jobs are drawn; under an hour: none are. */
+  watched_seconds: number;
+  /** The GPU types of the cluster. */
+  gpus: FreeGpusOfType[];
+}
+
+export interface FreeGpusOfType {
+  /** Id of the GPU in the catalogue. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** Number in all. */
+  total: number;
+  /** GPUs without those of down and drained nodes. */
+  usable: number;
+  /** 10th percentile of the free GPUs at the beginning of the step. */
+  p10: number[];
+  /** Median of the free GPUs at the beginning of the step. */
+  p50: number[];
+  /** 90th percentile of the free GPUs at the beginning of the step. */
+  p90: number[];
+}
+
 export interface Queue extends Frame {
   /** Pending jobs in the order of their starts, then running ones. */
   jobs: QueueJob[];
@@ -1198,6 +1271,8 @@ export interface Queue extends Frame {
   offset: number;
   /** By partition and GPU type, before filters. */
   pools: QueuePool[];
+  /** Sweeps of these jobs, the newest first; absent without any. */
+  sweeps?: SweepProgress[];
 }
 
 export interface QueueJob {
@@ -1235,6 +1310,8 @@ export interface QueueJob {
   priority: number;
   /** Unix time of submission. */
   submit_time: number | null;
+  /** The sweep that it is a part of; absent outside of sweeps, and where the caller may not see it. */
+  sweep?: number;
   /** Running jobs only. Unix time of the start. */
   start_time?: number | null;
   /** Running jobs only. Unix time at which the time limit ends; null without one. */
@@ -1327,6 +1404,8 @@ export interface Job extends Frame {
   priority: number;
   /** Unix time of submission. */
   submit_time: number | null;
+  /** The sweep that it is a part of; absent outside of sweeps, and where the caller may not see it. */
+  sweep?: number;
   /** Running jobs only. Unix time of the start. */
   start_time?: number | null;
   /** Running jobs only. Unix time at which the time limit ends; null without one. */
@@ -1363,10 +1442,14 @@ export interface Job extends Frame {
   start_p90?: number;
   /** With -M: the cluster. */
   cluster?: string;
+  /** Names of the nodes that it runs on; empty for a pending job, and where the caller may not see it. */
+  on_nodes: string[];
   /** Why it waits; empty for a running job. */
   why: WhyPending[];
   /** Changes that would start it earlier. */
   cheaper: EarlierStart[];
+  /** Pending jobs only. The first of the `jobs_before`, at most 10, without those that the caller may not see. */
+  ahead?: JobAhead[];
   /** Pending jobs only. How its start has moved; null: hardly, or the caller may not see it. */
   moved?: StartMoved | null;
   /** Pending jobs only. Null without the multifactor plugin, or where the caller may not see it. */
@@ -1384,6 +1467,17 @@ export interface WhyPending {
   words: string;
   /** When that ends, in words. */
   clears: string;
+}
+
+export interface JobAhead {
+  /** Number of the job. */
+  job_id: number;
+  /** GPUs of one task in all. */
+  gpus: number;
+  /** Number of nodes. */
+  nodes: number;
+  /** Slurm's priority. */
+  priority: number;
 }
 
 export interface StartMoved {
@@ -1499,9 +1593,126 @@ export interface BestChoice {
   wait_mean_seconds: number;
 }
 
+export interface ClusterMap extends Frame {
+  /** In the order of the nodes' names. */
+  groups: MapGroup[];
+}
+
+export interface MapGroup {
+  /** Name of the first partition that the nodes are in. */
+  partition: string;
+  /** Id of the GPU in the catalogue. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** GPUs of each node. */
+  gpus_per_node: number;
+  /** Names of the nodes, as a host list. */
+  nodes: string;
+  /** The condition: f free, p partly, b busy, k promised, d drained, x down. */
+  condition: string;
+  /** GPUs in use, to base 36; z: 35 or more. */
+  used: string;
+  /** Idle GPUs that can take a job, promised ones among them, to base 36. */
+  free: string;
+}
+
+export interface Timeline extends Frame {
+  /** Unix time at which it begins. */
+  start: number;
+  /** Unix time at which it ends. */
+  until: number;
+  /** Unix time of the daemon's first snapshot; jobs that ended earlier are not known. */
+  known_since: number | null;
+  /** Nodes with GPUs. */
+  nodes: TimelineNode[];
+  /** Number of nodes that the filters leave. */
+  total: number;
+  /** Nodes that were skipped. */
+  offset: number;
+}
+
+export interface TimelineNode {
+  /** Name of the node. */
+  name: string;
+  /** What the node can take. */
+  condition: 'free' | 'partly' | 'busy' | 'promised' | 'drained' | 'down';
+  /** Id of the first of its GPU types in the catalogue. */
+  gpu: string;
+  /** Name of that GPU for people. */
+  gpu_name: string;
+  /** Its GPUs. */
+  total: number;
+  /** Those with GPUs in this time, the first to start first. */
+  jobs: TimelineJob[];
+  /** How many these are; at most 100 are listed. */
+  jobs_total: number;
+}
+
+export interface TimelineJob {
+  /** Number of the job. */
+  job_id: number;
+  /** Name of the job; null where the caller may not see it, and of one that has ended. */
+  name: string | null;
+  /** Owner of the job; null where the caller may not see it. */
+  user: string | null;
+  /** Its GPUs on this node. */
+  gpus: number;
+  /** What it does. */
+  kind: 'ended' | 'running' | 'forecast';
+  /** Unix time of the start; of a forecast its median. */
+  start: number;
+  /** 90th percentile of a forecast start, Unix time; null for the others. */
+  start_p90: number | null;
+  /** Unix time of the end; of the others its median, null if not known. */
+  end: number | null;
+  /** 90th percentile of the end of a running job, Unix time; null if not known. */
+  end_p90: number | null;
+}
+
+export interface SchedulerHealth extends Frame {
+  /** Unix time at which sdiag was read; null if it was not. */
+  read_at: number | null;
+  /** Unix time from which on is counted. */
+  since: number | null;
+  /** The main scheduler. */
+  main: SchedulerCycles;
+  /** The backfill scheduler. */
+  backfill: SchedulerCycles;
+  /** Jobs that backfill has started. */
+  backfilled_jobs: number | null;
+  /** RPCs that slurmctld has answered. */
+  rpcs: number | null;
+  /** Mean time of one. */
+  rpc_mean_seconds: number | null;
+  /** Threads that answer RPCs. */
+  server_threads: number | null;
+  /** Messages that wait to be sent to nodes. */
+  agent_queue: number | null;
+  /** Why sdiag could not be read; null if it was, and where the source of snapshots does not read it. */
+  problem: string | null;
+}
+
+export interface SchedulerCycles {
+  /** Time of the last cycle. */
+  last_seconds: number | null;
+  /** Mean time of a cycle. */
+  mean_seconds: number | null;
+  /** Time of the longest cycle. */
+  max_seconds: number | null;
+  /** Number of cycles. */
+  cycles: number | null;
+  /** Mean number of jobs that a cycle looks at. */
+  mean_depth: number | null;
+  /** Jobs in its queue in the last cycle. */
+  queue_length: number | null;
+}
+
 export interface Nodes extends Frame {
   /** By partition and GPU type, before filters. */
   groups: NodeGroup[];
+  /** Down and drained nodes by GPU type, before filters. */
+  broken: BrokenGpus[];
   /** Number of nodes by condition, before that filter. */
   conditions: NodeConditions;
   /** Those of this page. */
@@ -1533,6 +1744,19 @@ export interface NodeGroup {
   unavailable: number;
 }
 
+export interface BrokenGpus {
+  /** Id of the GPU in the catalogue; "": the nodes without GPUs. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** Number of nodes. */
+  nodes: number;
+  /** Their GPUs. */
+  gpus: number;
+  /** Those of them that no job uses. */
+  lost: number;
+}
+
 export interface NodeConditions {
   /** Idle. */
   free: number;
@@ -1557,6 +1781,10 @@ export interface ClusterNode {
   condition: 'free' | 'partly' | 'busy' | 'promised' | 'drained' | 'down';
   /** Why an administrator drained it; "" over TCP. */
   reason: string;
+  /** Who gave the reason; "" if not known, and over TCP. */
+  reason_user: string;
+  /** Unix time at which the reason was given; null if not known. */
+  since: number | null;
   /** Names of the partitions. */
   partitions: string[];
   /** Features of the node. */
@@ -1975,6 +2203,56 @@ export interface AccountUsage {
   weekly_cost: number[] | null;
 }
 
+export interface Users extends Frame {
+  /** Unix time at which the weeks begin. */
+  since: number;
+  /** Unix time of the snapshot. */
+  until: number;
+  /** Whether PrivateData leaves only the caller's own jobs. */
+  own_only: boolean;
+  /** Unix time of the first submission in the history; null without one. */
+  known_since: number | null;
+  /** Why only running jobs count; null if the history counts too. */
+  note: string | null;
+  /** Accounts that the caller may submit to. */
+  own_accounts: string[];
+  /** Accounts of all jobs that the caller may see, before the filter. */
+  accounts: string[];
+  /** Median wait of everybody's jobs; null if not known. */
+  cluster_wait_p50_seconds: number | null;
+  /** All rows together. */
+  all: UserActivity;
+  /** Most GPUs in use and waiting first. */
+  users: UserActivity[];
+}
+
+export interface UserActivity {
+  /** Login name; null: all others, or all. */
+  user: string | null;
+  /** Accounts of the jobs. */
+  accounts: string[];
+  /** Pending jobs with GPUs. */
+  pending: number;
+  /** GPUs of all their tasks. */
+  pending_gpus: number;
+  /** Running jobs with GPUs. */
+  running: number;
+  /** Their GPUs. */
+  running_gpus: number;
+  /** Unix time of the oldest submission that waits; null if none does. */
+  oldest_submit: number | null;
+  /** Unix time of the earliest median start; null if none is known. */
+  next_start_p50: number | null;
+  /** Jobs that ran in these weeks, running ones among them. */
+  jobs: number;
+  /** Their GPU-hours in these weeks. */
+  gpu_hours: number;
+  /** Queue waits of those that started in these weeks, summed. */
+  waited_hours: number;
+  /** Median of these waits; null if there are none. */
+  wait_p50_seconds: number | null;
+}
+
 export interface Presets extends Frame {
   /** Names for model: {preset: NAME}. */
   presets: string[];
@@ -2010,4 +2288,160 @@ export interface HistoryState {
   oldest_age_seconds?: number | null;
   /** Absent without a history. Age of the newest job; null if there is none. */
   newest_age_seconds?: number | null;
+}
+
+export interface AdviseRequest {
+  spec?: TrainingSpec;
+  /** The text of a train.yaml, in place of spec. */
+  spec_yaml?: string;
+  /** Section of spec_yaml. */
+  section?: string;
+  objective?: 'finish' | 'start' | 'cost' | 'deadline';
+  /** Unix time. */
+  deadline?: number;
+  /** Many runs, as sbatch's --array: 1-80%8. Without it slurm.array of the spec. */
+  array?: string;
+  /** The caller's pending jobs and arrays that the runs would replace. */
+  replaces?: number[];
+  /** Where the runs wait now: what that would be is answered, too. */
+  waiting?: WaitingTasks[];
+  constraints?: Constraints;
+}
+
+export interface TrainingSpec {
+  [key: string]: unknown;
+}
+
+export interface WaitingTasks {
+  /** GPU type, as in a strategy. */
+  gpu: string;
+  partition: string;
+  gpus_per_node?: number;
+  nodes?: number;
+  tasks?: number;
+  /** Of the job or array, which is among `replaces`. */
+  job_id?: number;
+}
+
+export interface Constraints {
+  partition?: string;
+  account?: string;
+  qos?: string;
+  time_limit_seconds?: number;
+  time_min_seconds?: number;
+  nodelist?: string;
+  exclude?: string;
+  constraint?: string;
+  /** Ids of the catalogue. */
+  gpus?: string[];
+  gpus_per_node?: number;
+  nodes?: number;
+  /** GPUs on all nodes together. */
+  gpus_total?: number;
+}
+
+export interface FitRequest {
+  spec?: TrainingSpec;
+  /** The text of a train.yaml, in place of spec. */
+  spec_yaml?: string;
+  /** Section of spec_yaml. */
+  section?: string;
+  /** GPUs of the job. */
+  gpus_in_all?: number;
+}
+
+export interface ScaleRequest {
+  spec?: TrainingSpec;
+  /** The text of a train.yaml, in place of spec. */
+  spec_yaml?: string;
+  /** Section of spec_yaml. */
+  section?: string;
+  objective?: 'finish' | 'cost' | 'deadline';
+  /** The largest number of GPUs. */
+  most_gpus?: number;
+}
+
+export interface MeasuredRequest {
+  spec?: TrainingSpec;
+  /** The text of a train.yaml, in place of spec. */
+  spec_yaml?: string;
+  /** Section of spec_yaml. */
+  section?: string;
+}
+
+export interface WhenRequest {
+  jobs: JobRequest[];
+  /** Also what shorter time limits would change. */
+  limits?: boolean;
+  /** false: no search for what would start it earlier; for forms that compare many. */
+  cheaper?: boolean;
+}
+
+export interface JobRequest {
+  /** Tells which past runs are alike. */
+  name?: string;
+  /** Partitions, separated by commas. */
+  partition?: string;
+  /** GPUs per node: gpu:l40s:6. */
+  gres?: string;
+  /** GPUs in all: l40s:12. */
+  gpus?: string;
+  gpus_per_node?: string;
+  /** Number of nodes. */
+  nodes?: number;
+  /** Number of tasks. */
+  ntasks?: number;
+  /** CPUs of each task. */
+  cpus_per_task?: number;
+  mem_mib?: number;
+  mem_per_cpu_mib?: number;
+  time_limit_seconds?: number;
+  time_min_seconds?: number;
+  /** Account of the job. */
+  account?: string;
+  /** Quality of service. */
+  qos?: string;
+  /** Features that the nodes must have. */
+  constraint?: string;
+  nodelist?: string;
+  exclude?: string;
+  exclusive?: boolean;
+  /** Unix time. */
+  begin?: number;
+  /** afterok:123, as --dependency. */
+  dependency?: string;
+  /** Taken off the priority. */
+  nice?: number;
+  /** Whether it would be submitted held; forecast as if it were not, and said. */
+  hold?: boolean;
+  reservation?: string;
+  array_tasks?: number;
+  array_throttle?: number;
+}
+
+export interface SelectRequest {
+  job: JobRequest;
+  min_gpu_memory_bytes?: number;
+  /** The caller's groups. */
+  groups?: string[];
+  avoid_partitions?: string[];
+}
+
+export interface SubmittedRequest {
+  job_id: number;
+  /** Rank of the strategy that was submitted. */
+  rank: number;
+  /** An absolute path, kept for GET /v1/advice; the daemon never opens it. */
+  output_dir?: string;
+  /** The sweep that the job is a part of. */
+  sweep?: SweepPart;
+}
+
+export interface SweepPart {
+  /** Number of the sweep's first array. */
+  job_id: number;
+  /** Runs of the whole sweep. */
+  runs: number;
+  /** Runs of this array that waited in another before. */
+  moved?: number;
 }

@@ -10,7 +10,11 @@ export function colour(token: string): string {
   return getComputedStyle(probe).color;
 }
 
-export const kSeriesCount = 8;
+const kSeriesCount = 4;
+const kDashes = [undefined, [6, 4], [2, 3]];
 
 /** Token of the `index`-th of several series. */
 export const seriesToken = (index: number): string => `--series-${(index % kSeriesCount) + 1}`;
+
+/** Where there are more series than colours, the dashes tell the rest apart. */
+export const seriesDash = (index: number): number[] | undefined => kDashes[Math.floor(index / kSeriesCount) % kDashes.length];

@@ -1,12 +1,10 @@
 // Lines over time or counts, drawn by uPlot: a heading for screen readers, a legend in text, what is
 // under the pointer in words, and the figures as a table to open.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
-import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
+import type uPlot from 'uplot';
+import { Empty } from '../parts/panel';
 import { useThemeName } from '../parts/theme';
-import { colour } from './colours';
-import { plotOptions } from './plot_options';
 import { useZoom, ZoomControls } from './zoom';
 
 export interface Line {
@@ -37,38 +35,42 @@ export interface PlotProps {
 
 const kHeight = 220;
 
+/** Two known points make a line; with fewer there is nothing to draw. */
 export function Plot(props: PlotProps) {
+  const known = Math.max(0, ...props.lines.map((line) => line.values.filter((value) => value !== null).length));
+  return known < 2 ? <Empty>Too little is known yet for a chart.</Empty> : <Drawn {...props} />;
+}
+
+function Drawn(props: PlotProps) {
   const theme = useThemeName();
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const [under, setUnder] = useState<number | null>(null);
-  const shape = JSON.stringify([theme, props.band, props.counts, props.weeks, props.range, props.mark, props.height, props.lines.map((line) => [line.name, line.token])]);
-  const data = [props.x, ...props.lines.map((line) => line.values)] as uPlot.AlignedData;
+  const height = props.height ?? kHeight;
   const zoom = useZoom(plot, props.x);
   const latest = useRef(props);
   latest.current = props;
-  useEffect(() => {
+  const names = props.lines.map((line) => `${line.token} ${line.name}`).join('\n');
+  useLayoutEffect(() => {
     const box = place.current;
     if (!box) return undefined;
-    const options = plotOptions(latest, box.clientWidth, latest.current.height ?? kHeight, colour, setUnder, zoom.changed);
-    const drawn = new uPlot(options, data, box);
-    plot.current = drawn;
-    const watch = new ResizeObserver(() => drawn.setSize({ width: box.clientWidth, height: latest.current.height ?? kHeight }));
-    watch.observe(box);
+    let remove: (() => void) | null = () => undefined;
+    void import('./draw').then(({ draw }) => {
+      if (remove) remove = draw(box, height, latest, plot, setUnder, zoom.changed);
+    });
     return () => {
-      watch.disconnect();
-      drawn.destroy();
-      plot.current = null;
+      remove?.();
+      remove = null;
     };
-  }, [shape]);
-  useEffect(() => {
-    plot.current?.setData(data, zoom.part === null); // a new snapshot does not undo the zoom
+  }, [theme, names, height, props.mark, props.counts, props.weeks]);
+  useLayoutEffect(() => {
+    plot.current?.setData(dataOf(props), zoom.part === null); // a new snapshot does not undo the zoom
     if (zoom.part !== null) plot.current?.redraw();
-  }, [JSON.stringify(data)]);
+  }, [props]);
   return (
-    <figure class="plot" data-plot={props.label}>
+    <figure class="plot">
       {props.zoom ? <ZoomControls zoom={zoom} x={props.x} /> : null}
-      <div ref={place} class="plot-canvas" role="img" aria-label={props.label} />
+      <div ref={place} class="plot-canvas" style={{ height: `${height}px` }} role="img" aria-label={props.label} />
       <figcaption>
         <Legend lines={props.lines} at={under} yWords={props.yWords} />
         <span class="plot-at">{under === null || props.x[under] === undefined ? '' : props.xWords(props.x[under])}</span>
@@ -82,6 +84,8 @@ export function Plot(props: PlotProps) {
     </figure>
   );
 }
+
+export const dataOf = (props: PlotProps) => [props.x, ...props.lines.map((line) => line.values)] as uPlot.AlignedData;
 
 function Legend({ lines, at, yWords }: { lines: Line[]; at: number | null; yWords: (y: number) => string }) {
   return (

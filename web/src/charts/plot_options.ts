@@ -1,19 +1,27 @@
 // What uPlot is told: axes, grid and lines in the page's colours; the page has its own legend.
 import uPlot from 'uplot';
 import { clusterDay } from '../words/times';
-import { dateWords, someOf } from './ticks';
+import { drawNames, roomForNames } from './line_names';
+import { dateWords, kLengthSteps, someOf } from './ticks';
 import type { PlotProps } from './plot';
 
 type Latest = { readonly current: PlotProps };
 type Colour = (token: string) => string;
 
-export function plotOptions(latest: Latest, width: number, height: number, colour: Colour, setUnder: (at: number | null) => void, zoomed: (plot: uPlot) => void): uPlot.Options {
+export function plotOptions(
+  latest: Latest,
+  width: number,
+  height: number,
+  colour: Colour,
+  setUnder: (at: number | null) => void,
+  zoomed: (plot: uPlot) => void,
+): uPlot.Options {
   const props = latest.current;
   return {
     width,
     height,
     pxAlign: 1,
-    padding: [10, props.counts ? 12 : kHalfLabel, 0, 0], // the last date is whole
+    padding: [10, Math.max(props.counts ? 12 : kHalfLabel, namesRoom(props, width)), 0, 0], // the last date is whole, and so are names
     legend: { show: false },
     cursor: { y: false, drag: { x: props.zoom === true, y: false }, points: { size: 6 } },
     tzDate: (unix) => uPlot.tzDate(new Date(unix * 1000), 'Etc/UTC'),
@@ -24,10 +32,15 @@ export function plotOptions(latest: Latest, width: number, height: number, colou
     hooks: {
       setScale: props.zoom ? [(plot, scale) => scale === 'x' && zoomed(plot)] : [],
       setCursor: [(plot) => setUnder(plot.cursor.idx ?? null)],
-      draw: [(plot) => drawMark(plot, latest.current.mark, colour('--accent'))],
+      draw: [
+        (plot) => drawMark(plot, latest.current.mark, colour('--accent')),
+        (plot) => drawNames(plot, latest.current.lines, kFont, colour),
+      ],
     },
   };
 }
+
+const namesRoom = (props: PlotProps, width: number) => roomForNames(props.lines, width);
 
 function xScale(props: PlotProps): uPlot.Scale {
   if (!props.counts) return { time: true };
@@ -42,16 +55,34 @@ function yRange(props: PlotProps): uPlot.Range.Function {
 const kHour = 3600;
 const kDay = 86400;
 const kDateSteps = [kHour, 3 * kHour, 6 * kHour, 12 * kHour, kDay, 2 * kDay, 7 * kDay, 14 * kDay, 28 * kDay, 84 * kDay];
-const kLengthSteps = [10, 30, 60, 120, 300, 600, 1200, 1800, kHour, 2 * kHour, 4 * kHour, 6 * kHour, 12 * kHour, kDay, 2 * kDay, 4 * kDay, 7 * kDay, 14 * kDay];
 const kLabelSpace = 62;
 const kHalfLabel = 28;
 const kFont = '11px system-ui, sans-serif';
 
 function xAxis(latest: Latest, colour: Colour): uPlot.Axis {
-  const axis: uPlot.Axis = { stroke: colour('--text-2'), font: kFont, grid: { show: false }, ticks: { stroke: colour('--line'), size: 4 }, gap: 4, size: latest.current.counts || latest.current.weeks ? 34 : 46 };
-  if (latest.current.weeks) return { ...axis, splits: (plot) => someOf(latest.current.x, plot.width / kLabelSpace), values: (_plot, values) => values.map((value) => clusterDay(value, 0)), filter: (_plot, values) => values };
-  if (!latest.current.counts) return { ...axis, space: kLabelSpace, incrs: kDateSteps, values: (_plot, values, _at, _space, step) => dateWords(values, step) };
-  return { ...axis, splits: () => latest.current.x, values: (_plot, values) => values.map((value) => String(value)), filter: (_plot, values) => values };
+  const axis: uPlot.Axis = {
+    stroke: colour('--text-2'),
+    font: kFont,
+    grid: { show: false },
+    ticks: { stroke: colour('--line'), size: 4 },
+    gap: 4,
+    size: latest.current.counts || latest.current.weeks ? 34 : 46,
+  };
+  if (latest.current.weeks)
+    return {
+      ...axis,
+      splits: (plot) => someOf(latest.current.x, plot.width / kLabelSpace),
+      values: (_plot, values) => values.map((value) => clusterDay(value, 0)),
+      filter: (_plot, values) => values,
+    };
+  if (!latest.current.counts)
+    return { ...axis, space: kLabelSpace, incrs: kDateSteps, values: (_plot, values, _at, _space, step) => dateWords(values, step) };
+  return {
+    ...axis,
+    splits: () => latest.current.x,
+    values: (_plot, values) => values.map((value) => String(value)),
+    filter: (_plot, values) => values,
+  };
 }
 
 function yAxis(latest: Latest, colour: Colour): uPlot.Axis {

@@ -31,13 +31,19 @@ export function Square({ label, xName, yName, ticks, children }: SquareProps) {
         <g key={tick.words}>
           <line class="grid" x1={toX(tick.at)} x2={toX(tick.at)} y1={toY(0)} y2={toY(1)} />
           <line class="grid" x1={toX(0)} x2={toX(1)} y1={toY(tick.at)} y2={toY(tick.at)} />
-          <text x={toX(tick.at)} y={toY(0) + 15} text-anchor="middle">{tick.words}</text>
-          <text x={toX(0) - 6} y={toY(tick.at) + 4} text-anchor="end">{tick.words}</text>
+          <text x={toX(tick.at)} y={toY(0) + 15} text-anchor="middle">
+            {tick.words}
+          </text>
+          <text x={toX(0) - 6} y={toY(tick.at) + 4} text-anchor="end">
+            {tick.words}
+          </text>
         </g>
       ))}
       <line class="diagonal" x1={toX(0)} y1={toY(0)} x2={toX(1)} y2={toY(1)} />
       {children}
-      <text class="axis-name" x={toX(0.5)} y={toY(0) + 34} text-anchor="middle">{xName}</text>
+      <text class="axis-name" x={toX(0.5)} y={toY(0) + 34} text-anchor="middle">
+        {xName}
+      </text>
       <text class="axis-name" x={toX(0) + 8} y={toY(1) + 15}>{`↑ ${yName}`}</text>
     </svg>
   );

@@ -1,7 +1,31 @@
 // Where a time axis has its ticks, and their words.
 import { clusterDay, clusterTime } from '../words/times';
 
+const kHour = 3600;
 const kDay = 86400;
+
+/** Round lengths of time between two ticks, in seconds. */
+export const kLengthSteps = [
+  10,
+  30,
+  60,
+  120,
+  300,
+  600,
+  1200,
+  1800,
+  kHour,
+  2 * kHour,
+  4 * kHour,
+  6 * kHour,
+  12 * kHour,
+  kDay,
+  2 * kDay,
+  4 * kDay,
+  7 * kDay,
+  14 * kDay,
+  28 * kDay,
+];
 
 /**
  * "24 Nov", or the hour where ticks are closer than a day, with the date below it at midnight and at

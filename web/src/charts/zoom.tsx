@@ -2,6 +2,7 @@
 // the keyboard reaches.
 import { useState } from 'preact/hooks';
 import type uPlot from 'uplot';
+import { clusterTime } from '../words/times';
 
 const kDay = 86400;
 const kRanges: [string, number][] = [
@@ -38,7 +39,8 @@ export function ZoomControls({ zoom, x }: { zoom: Zoom; x: number[] }) {
   const [from, to] = ends(x);
   const { part } = zoom;
   const choices = kRanges.filter(([, seconds]) => seconds < to - from);
-  const chosen = part === null ? '' : String(choices.find(([, seconds]) => part[1] === to && Math.abs(part[1] - part[0] - seconds) < 1)?.[1] ?? 'part');
+  const chosen =
+    part === null ? '' : String(choices.find(([, seconds]) => part[1] === to && Math.abs(part[1] - part[0] - seconds) < 1)?.[1] ?? 'part');
   const choose = (value: string) => (value === '' ? zoom.reset() : zoom.show(to - Number(value), to));
   const move = (direction: number) => () => {
     if (part === null) return;
@@ -47,22 +49,39 @@ export function ZoomControls({ zoom, x }: { zoom: Zoom; x: number[] }) {
     zoom.show(start, start + width);
   };
   return (
-    <div class="zoom" data-zoomed={part === null ? 'no' : 'yes'} data-from={part?.[0] ?? ''} data-to={part?.[1] ?? ''}>
+    <div class="zoom">
       <label class="field field-row">
         <span>Range</span>
         <select value={chosen} onChange={(event) => choose((event.target as HTMLSelectElement).value)}>
           <option value="">all</option>
-          {choices.map(([words, seconds]) => <option key={words} value={String(seconds)}>{words}</option>)}
-          {chosen === 'part' ? <option value="part" disabled>Zoomed in</option> : null}
+          {choices.map(([words, seconds]) => (
+            <option key={words} value={String(seconds)}>
+              {words}
+            </option>
+          ))}
+          {chosen === 'part' ? (
+            <option value="part" disabled>
+              Zoomed in
+            </option>
+          ) : null}
         </select>
       </label>
       {part === null ? (
         <span class="quiet zoom-hint">Drag across the chart to zoom.</span>
       ) : (
         <>
-          <button type="button" onClick={move(-1)} disabled={part[0] <= from}>Earlier</button>
-          <button type="button" onClick={move(1)} disabled={part[1] >= to}>Later</button>
-          <button type="button" onClick={zoom.reset}>Show all</button>
+          <span>
+            {clusterTime(part[0], 0)} – {clusterTime(part[1], 0)}
+          </span>
+          <button type="button" onClick={move(-1)} disabled={part[0] <= from}>
+            Earlier
+          </button>
+          <button type="button" onClick={move(1)} disabled={part[1] >= to}>
+            Later
+          </button>
+          <button type="button" onClick={zoom.reset}>
+            Show all
+          </button>
         </>
       )}
     </div>

@@ -32,7 +32,9 @@ function staleSince(live: Live): string {
 export function announcement(live: Live): string {
   switch (conditionOf(live)) {
     case 'lost':
-      return live.snapshot ? `No connection to gpuadvised since ${clockTime(live.lostAt / 1000, Date.now() / 1000)}. Trying again; the last known data is shown.` : 'gpuadvised cannot be reached. Trying again.';
+      return live.snapshot
+        ? `No connection to gpuadvised since ${clockTime(live.lostAt / 1000, Date.now() / 1000)}. Trying again; the last known data is shown.`
+        : 'gpuadvised cannot be reached. Trying again.';
     case 'stale':
       return `Slurm has not answered since ${staleSince(live)}: ${live.snapshot?.stale_cause ?? ''}`;
     case 'starting':

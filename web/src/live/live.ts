@@ -3,7 +3,7 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Frame } from '../api/contract';
 import { Loader } from '../api/loader';
-import type { Loaded } from '../api/loader';
+import type { Collect, Loaded } from '../api/loader';
 import { Stream } from './stream';
 import type { Live } from './stream';
 
@@ -33,13 +33,17 @@ export function useStream(): Live {
   return live;
 }
 
-/** The answer to GET `path`, asked again after each snapshot but at most every `restSeconds`. */
-export function useAnswer<T extends Frame>(path: string, restSeconds = 0): Loaded<T> {
+/**
+ * The answer to GET `path`, with a `body` to its POST, asked again after each snapshot but at most every `restSeconds`. Null asks
+ * nothing; `collect` puts the answer together itself.
+ */
+export function useAnswer<T extends Frame>(path: string | null, restSeconds = 0, body?: unknown, collect?: Collect<T>): Loaded<T> {
   const live = useLive();
-  const [loaded, setLoaded] = useState<Loaded<T>>({ path, data: null, error: null, loading: true });
+  const [loaded, setLoaded] = useState<Loaded<T>>({ path: path ?? '', data: null, error: null, loading: path !== null });
   const loader = useRef<Loader<T> | null>(null);
   loader.current ??= new Loader<T>(setLoaded, kSpreadMilliseconds, restSeconds * 1000);
-  useLayoutEffect(() => loader.current?.show(path), [path]); // before the first drawing, which would hold it up
+  const asked = body === undefined ? '' : JSON.stringify(body);
+  useLayoutEffect(() => loader.current?.show(path, body, collect), [path, asked]); // before the first drawing, which would hold it up
   useEffect(() => () => loader.current?.stop(), []);
   useEffect(() => {
     const snapshot = live.snapshot;
@@ -49,7 +53,9 @@ export function useAnswer<T extends Frame>(path: string, restSeconds = 0): Loade
     if (live.opened > 0) loader.current?.changed(null);
   }, [live.opened]);
   useEffect(() => {
-    const seen = () => void (document.hidden || loader.current?.seen());
+    const seen = () => {
+      if (!document.hidden) loader.current?.seen();
+    };
     const timer = setInterval(() => {
       if (live.state === 'lost') loader.current?.changed(null);
     }, kPollWhileLostMilliseconds);

@@ -17,7 +17,9 @@ export function CopyLine({ text, label }: { text: string; label: string }) {
   const copy = async () => show((await toClipboard(text)) ? 'copied' : select(code.current));
   return (
     <span class="copy-line">
-      <code ref={code} class="command" tabIndex={0} aria-label={label}>{text}</code>
+      <code ref={code} class="command" tabIndex={0} aria-label={label}>
+        {text}
+      </code>
       <button type="button" onClick={() => void copy()} aria-label={`Copy: ${label}`}>
         <span aria-live="polite">{words(done)}</span>
       </button>

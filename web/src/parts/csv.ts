@@ -22,13 +22,15 @@ export function csvOf(heads: string[], rows: CsvValue[][]): string {
 const kByteOrderMark = '\uFEFF'; // without it Excel reads UTF-8 as something else
 
 /** Gives the reader a file; nothing is sent anywhere. */
-export function saveCsv(name: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([kByteOrderMark, text], { type: 'text/csv;charset=utf-8' }));
+export function saveFile(name: string, type: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
   const link = document.createElement('a');
   link.href = address;
-  link.download = `${name.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 80)}.csv`;
+  link.download = name.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 80);
   document.body.append(link);
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
+
+export const saveCsv = (name: string, text: string): void => saveFile(`${name}.csv`, 'text/csv', kByteOrderMark + text);

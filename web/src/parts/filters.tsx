@@ -1,6 +1,7 @@
 // Filters of a view: each change goes into the address, and back to the first page.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { grouped } from '../words/numbers';
+import { setSearchBox } from './keys';
 import { setParams } from './route';
 
 export interface Option {
@@ -44,6 +45,12 @@ export function SearchBox({ label, value, hint }: { label: string; value: string
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>();
   const said = useRef(value);
+  const begun = useRef(false); // the address has an entry for what is being typed
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    setSearchBox(field.current);
+    return () => setSearchBox(null);
+  }, []);
   useEffect(() => {
     if (value !== said.current) setText(value);
     said.current = value;
@@ -51,7 +58,8 @@ export function SearchBox({ label, value, hint }: { label: string; value: string
   useEffect(() => () => clearTimeout(timer.current), []);
   const say = (next: string) => {
     said.current = next;
-    setParams({ search: next, offset: null, node: null });
+    setParams({ search: next, offset: null, node: null }, { replace: begun.current });
+    begun.current = true;
   };
   const input = (event: Event) => {
     const next = (event.target as HTMLInputElement).value;
@@ -62,7 +70,17 @@ export function SearchBox({ label, value, hint }: { label: string; value: string
   return (
     <label class="field field-search">
       <span>{label}</span>
-      <input type="search" name="search" value={text} placeholder={hint} maxLength={200} autocomplete="off" onInput={input} />
+      <input
+        ref={field}
+        type="search"
+        name="search"
+        value={text}
+        placeholder={hint}
+        maxLength={200}
+        autocomplete="off"
+        onInput={input}
+        onBlur={() => (begun.current = false)}
+      />
     </label>
   );
 }
@@ -81,17 +99,29 @@ export function Pager({ offset, shown, total, size, noun }: PagerProps) {
   const lastPage = Math.floor(Math.max(0, total - 1) / size) * size;
   const past = shown === 0 && total > 0 && offset > lastPage;
   useEffect(() => {
-    if (past) setParams({ offset: lastPage > 0 ? lastPage : null, node: null });
+    if (past) setParams({ offset: lastPage > 0 ? lastPage : null, node: null }, { replace: true });
   }, [past, lastPage]);
   const words = total === 0 ? `no ${noun}` : `${grouped(offset + 1)}–${grouped(last)} of ${grouped(total)} ${noun}`;
   const go = (to: number) => () => setParams({ offset: to > 0 ? to : null, node: null });
   return (
-    <nav class="pager" aria-label={`Pages of ${noun}`} data-total={total} data-offset={offset}>
+    <nav class="pager" aria-label={`Pages of ${noun}`}>
       <span class="pager-words">{words}</span>
-      <button type="button" disabled={offset === 0} onClick={go(0)}>First</button>
-      <button type="button" disabled={offset === 0} onClick={go(Math.max(0, offset - size))}>Previous</button>
-      <button type="button" disabled={last >= total} onClick={go(offset + size)}>Next</button>
-      <button type="button" disabled={last >= total} onClick={go(lastPage)}>Last</button>
+      {total > size ? (
+        <>
+          <button type="button" disabled={offset === 0} onClick={go(0)}>
+            First
+          </button>
+          <button type="button" disabled={offset === 0} onClick={go(Math.max(0, offset - size))}>
+            Previous
+          </button>
+          <button type="button" disabled={last >= total} onClick={go(offset + size)}>
+            Next
+          </button>
+          <button type="button" disabled={last >= total} onClick={go(lastPage)}>
+            Last
+          </button>
+        </>
+      ) : null}
     </nav>
   );
 }

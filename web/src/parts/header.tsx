@@ -4,29 +4,33 @@ import { ageSeconds, announcement, conditionOf } from '../live/age';
 import type { Condition } from '../live/age';
 import { useAnswer, useLive } from '../live/live';
 import type { Me } from '../api/contract';
-import { ago, length } from '../words/durations';
+import { ago } from '../words/durations';
 import { grouped } from '../words/numbers';
+import { titleOf } from '../views';
 import { Name } from './name';
-import { kViews } from './route';
+import { hashOf, kViews } from './route';
 import type { View } from './route';
 import { useThemeName } from './theme';
 
-export const titleOf = (view: View): string => view.charAt(0).toUpperCase() + view.slice(1);
-
 export function Header({ view, flipTheme }: { view: View; flipTheme: () => void }) {
   const { snapshot } = useLive();
+  const { data: me } = useAnswer<Me>('v1/me', kWhoRestSeconds);
   return (
     <header class="top">
       <div class="top-row">
-        <a class="brand" href="#/now">
+        <a class="brand" href={hashOf('now')}>
           <Mark />
           <span class="brand-word">gpuadvise</span>
         </a>
-        {snapshot ? <span class="cluster" data-cluster={snapshot.cluster}><Name of={snapshot.cluster} /></span> : null}
-        <Views view={view} />
+        <Views view={view} signedIn={me !== null && me.user !== null} />
         <div class="top-end">
           {snapshot ? <Counts pending={snapshot.pending} running={snapshot.running} /> : null}
-          <Who />
+          <Who me={me} />
+          {snapshot ? (
+            <span class="cluster">
+              <Name of={snapshot.cluster} />
+            </span>
+          ) : null}
           <Age />
           <ThemeSwitch flip={flipTheme} />
         </div>
@@ -46,40 +50,59 @@ function Mark() {
   );
 }
 
-function Views({ view }: { view: View }) {
+/** Group has nothing for those who are not signed in. */
+function Views({ view, signedIn }: { view: View; signedIn: boolean }) {
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
     const shown = nav.current?.querySelector<HTMLElement>('[aria-current]');
     if (nav.current && shown) nav.current.scrollLeft = shown.offsetLeft - nav.current.clientWidth / 2; // a phone shows some of them
-  }, [view]);
+  }, [view, signedIn]);
   return (
     <nav class="views" aria-label="Views" ref={nav}>
-      {kViews.map((name) => (
-        <a key={name} href={`#/${name}`} aria-current={name === view ? 'page' : undefined}>
-          {titleOf(name)}
-        </a>
-      ))}
+      {kViews
+        .filter((name) => name !== 'group' || signedIn || view === 'group')
+        .map((name) => (
+          <a key={name} href={hashOf(name)} aria-current={name === view ? 'page' : undefined}>
+            {titleOf(name)}
+          </a>
+        ))}
     </nav>
   );
 }
 
 function Counts({ pending, running }: { pending: number; running: number }) {
   return (
-    <span class="counts" data-pending={pending} data-running={running}>
-      <span><b>{grouped(pending)}</b> pending</span>
-      <span><b>{grouped(running)}</b> running</span>
+    <span class="counts">
+      <span>
+        <b>{grouped(pending)}</b> pending
+      </span>
+      <span>
+        <b>{grouped(running)}</b> running
+      </span>
     </span>
   );
 }
 
 const kWhoRestSeconds = 600;
+const kPublic = 'You are not signed in: names of users, accounts and jobs are hidden.';
 
 /** Whose view this is; where a login proxy names somebody in vain, why. */
-function Who() {
-  const { data } = useAnswer<Me>('v1/me', kWhoRestSeconds);
-  if (!data) return null;
-  if (data.user !== null) return <span class="who-am-i" data-user={data.user}>Signed in as <Name of={data.user} /></span>;
-  return <span class="who-am-i quiet" data-user="" title={data.note ?? 'You are not signed in: names of users, accounts and jobs are hidden.'}>Public view{data.note ? <span class="unseen">{data.note}</span> : null}</span>;
+function Who({ me }: { me: Me | null }) {
+  if (!me) return null;
+  if (me.user !== null) {
+    return (
+      <span class="who-am-i">
+        <span class="who-word">Signed in as </span>
+        <Name of={me.user} />
+      </span>
+    );
+  }
+  return (
+    <details class="who-am-i quiet">
+      <summary>Public view</summary>
+      <p class="who-note">{me.note ?? kPublic}</p>
+    </details>
+  );
 }
 
 function useNow(everyMilliseconds: number): number {
@@ -91,7 +114,8 @@ function useNow(everyMilliseconds: number): number {
   return now;
 }
 
-const withoutAge = (condition: Condition): string => ({ live: '', stale: '', connecting: 'connecting …', starting: 'no snapshot yet', lost: 'no connection' })[condition];
+const withoutAge = (condition: Condition): string =>
+  ({ live: '', stale: '', connecting: 'connecting …', starting: 'no snapshot yet', lost: 'no connection' })[condition];
 
 function Age() {
   const live = useLive();
@@ -100,7 +124,7 @@ function Age() {
   const age = ageSeconds(live, now);
   const words = age === null ? withoutAge(condition) : ago(Math.floor(age));
   return (
-    <span class={`age age-${condition}`} data-condition={condition} title={age === null ? undefined : `The snapshot is ${length(age)} old`}>
+    <span class={`age age-${condition}`}>
       <i class="dot" aria-hidden="true" />
       {condition === 'lost' && age !== null ? 'lost · ' : ''}
       {words}
@@ -114,7 +138,7 @@ function Banner() {
   const words = announcement(live);
   return (
     <div role="status" class={words ? `banner banner-${conditionOf(live)}` : 'banner-none'}>
-      {words ? <bdi title={words.slice(0, 2000)}>{words}</bdi> : null}
+      {words ? <bdi>{words}</bdi> : null}
     </div>
   );
 }
@@ -123,7 +147,7 @@ function ThemeSwitch({ flip }: { flip: () => void }) {
   const theme = useThemeName();
   const other = theme === 'dark' ? 'Show the page light' : 'Show the page dark';
   return (
-    <button type="button" class="icon-button" onClick={flip} aria-label={other} title={other}>
+    <button type="button" class="icon-button" onClick={flip} aria-label={other}>
       <svg viewBox="0 0 20 20" width="16" height="16" aria-hidden="true">
         {theme === 'dark' ? (
           <path d="M10 5.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9M10 0v3M10 17v3M0 10h3M17 10h3M3 3l2 2M15 15l2 2M3 17l2-2M15 5l2-2" />

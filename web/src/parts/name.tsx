@@ -10,12 +10,14 @@ export function Name({ of, wide }: { of: string | null | undefined; wide?: boole
   );
 }
 
-/** Several names, at most `most` of them shown. */
-export function Names({ of, most = 3 }: { of: string[]; most?: number }) {
-  const rest = of.length - most;
+const kMostNames = 50;
+
+/** Several names, at most 50 of them. */
+export function Names({ of }: { of: string[] }) {
+  const rest = of.length - kMostNames;
   return (
-    <span class="names" title={of.length > most ? of.join(', ').slice(0, 2000) : undefined}>
-      {of.slice(0, most).map((name, index) => (
+    <span class="names">
+      {of.slice(0, kMostNames).map((name, index) => (
         <span key={name} class="one-of-names">
           {index > 0 ? ', ' : ''}
           <Name of={name} />

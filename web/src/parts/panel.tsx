@@ -14,7 +14,7 @@ interface PanelProps {
 
 export function Panel({ title, id, note, actions, class: more, children }: PanelProps) {
   return (
-    <section class={`panel ${more ?? ''}`} aria-labelledby={`${id}-title`} data-panel={id}>
+    <section class={`panel ${more ?? ''}`} aria-labelledby={`${id}-title`} id={id}>
       <div class="panel-head">
         <h2 id={`${id}-title`}>{title}</h2>
         {actions}
@@ -31,7 +31,7 @@ export function Answering<T>({ of, children }: { of: Loaded<T>; children: (data:
   const begun = useRef(false);
   begun.current ||= data !== null || error !== null;
   return (
-    <div class="answered" aria-busy={loading && !data} data-loading={loading ? 'yes' : 'no'}>
+    <div class="answered" aria-busy={loading}>
       {error ? <Trouble error={error} hasData={data !== null} /> : null}
       {begun.current ? children(data) : null}
       {data || error ? null : <p class="waiting">Asking the daemon …</p>}
@@ -44,16 +44,29 @@ export function Answered<T>({ of, children }: { of: Loaded<T>; children: (data: 
   return <Answering of={of}>{(data) => (data ? children(data) : null)}</Answering>;
 }
 
-function Trouble({ error, hasData }: { error: { status: number; code: string; message: string }; hasData: boolean }) {
+export function Trouble({ error, hasData }: { error: { status: number; code: string; message: string }; hasData: boolean }) {
   const starting = error.status === 503;
   const waiting = error.code === 'standby' ? 'gpuadvise answers on another host' : 'gpuadvise is starting';
   const again = error.status === 0 || error.status >= 500 || error.status === 429;
   return (
-    <div class={`trouble ${starting ? 'trouble-soft' : ''}`} data-trouble={error.status}>
+    <div class={`trouble ${starting ? 'trouble-soft' : ''}`}>
       <strong>{starting ? waiting : 'No new answer'}</strong>
-      <bdi title={error.message.slice(0, 2000)}>{error.message}</bdi>
+      <bdi>{error.message}</bdi>
       {again ? <span>{hasData ? 'Trying again. The last known data is shown below.' : 'Trying again.'}</span> : null}
     </div>
+  );
+}
+
+/** What the daemon says of an answer as a whole. */
+export function Warnings({ of }: { of: string[] }) {
+  return (
+    <>
+      {of.map((words) => (
+        <p key={words} class="note">
+          <bdi>{words}</bdi>
+        </p>
+      ))}
+    </>
   );
 }
 

@@ -2,13 +2,18 @@
 // that every state of the page has an address.
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 
-export const kViews = ['now', 'nodes', 'queue', 'history', 'accuracy', 'ask'] as const;
+export const kViews = ['now', 'nodes', 'queue', 'history', 'group', 'accuracy', 'ask'] as const;
 export type View = (typeof kViews)[number];
 
 export interface Route {
   view: View;
   params: URLSearchParams;
 }
+
+export type Params = Record<string, string | number | null | undefined>;
+
+// What a link to another view takes along: how the page looks, not what it shows.
+const kKept = ['clock', 'wall', 'rotate'];
 
 /** An unknown view is Now; parameters stay as they are. */
 export function parseRoute(hash: string): Route {
@@ -17,19 +22,21 @@ export function parseRoute(hash: string): Route {
   return { view, params: new URLSearchParams(query) };
 }
 
-/** "#/nodes?search=gpu1"; empty parameters are left out. */
-export function hashOf(view: View, params: Record<string, string | number | null | undefined>): string {
-  const kept = new URLSearchParams();
+/** `path` with what of `params` is not empty, for a request. */
+export function requestOf(path: string, params: Params): string {
+  const given = new URLSearchParams();
   for (const [key, value] of Object.entries(params)) {
-    if (value !== null && value !== undefined && value !== '') kept.set(key, String(value));
+    if (value !== null && value !== undefined && value !== '') given.set(key, String(value));
   }
-  const query = kept.toString();
-  return `#/${view}${query ? `?${query}` : ''}`;
+  const query = given.toString();
+  return path + (query ? `?${query}` : '');
 }
 
-/** `path` with what of `params` is not empty, for a request. */
-export function requestOf(path: string, params: Record<string, string | number | null | undefined>): string {
-  return path + hashOf('now', params).slice('#/now'.length);
+/** "#/nodes?search=gpu1"; empty parameters are left out. */
+export function hashOf(view: View, params: Params = {}): string {
+  const shown = typeof window === 'undefined' ? new URLSearchParams() : parseRoute(window.location.hash).params;
+  const kept = Object.fromEntries(kKept.map((key) => [key, shown.get(key)]));
+  return requestOf(`#/${view}`, { ...kept, ...params });
 }
 
 export function useRoute(): Route {
@@ -43,15 +50,16 @@ export function useRoute(): Route {
   return useMemo(() => parseRoute(hash), [hash]);
 }
 
-/** Changes some parameters of the shown view, without an entry in the history of the browser. */
-export function setParams(changes: Record<string, string | number | null>): void {
+/** Changes some parameters of the shown view; Back undoes it, unless it is part of the change before (typing, paging to what is there). */
+export function setParams(changes: Params, { replace = false } = {}): void {
   const route = parseRoute(window.location.hash);
-  const next = { ...Object.fromEntries(route.params), ...changes };
-  window.location.replace(hashOf(route.view, next));
+  const next = hashOf(route.view, { ...Object.fromEntries(route.params), ...changes });
+  if (replace) window.location.replace(next);
+  else window.location.hash = next;
 }
 
 /** A whole number of 0 or more, else `otherwise`. */
 export function numberParam(params: URLSearchParams, name: string, otherwise: number): number {
   const value = params.get(name) ?? '';
-  return /^\d{1,9}$/.test(value) ? Number(value) : otherwise;
+  return /^\d{1,10}$/.test(value) ? Number(value) : otherwise;
 }

@@ -12,7 +12,12 @@ export function ShareBar({ parts, total, tall }: { parts: Part[]; total: number;
       {parts
         .filter((part) => part.value > 0)
         .map((part) => (
-          <span key={part.name} class={`fill-${part.kind}`} title={`${part.name}: ${part.value}`} style={{ width: `${(100 * part.value) / Math.max(total, 1)}%` }} />
+          <span
+            key={part.name}
+            class={`fill-${part.kind}`}
+            title={`${part.name}: ${part.value}`}
+            style={{ width: `${(100 * part.value) / Math.max(total, 1)}%` }}
+          />
         ))}
     </div>
   );

@@ -1,5 +1,6 @@
 // Sorting of a table's rows by one column: what is sorted by, and the head that changes it.
 import { useState } from 'preact/hooks';
+import { parseRoute, setParams } from './route';
 
 export type SortValue = string | number | null | undefined;
 
@@ -8,15 +9,27 @@ export interface Sorting {
   down: boolean;
 }
 
-/** The sorting, and what a click on a head does: down, up, as it was. */
-export function useSorting(): [Sorting, (column: string) => void] {
-  const [sorting, setSorting] = useState<Sorting>({ column: null, down: true });
+const kNone: Sorting = { column: null, down: true };
+
+/** "-Job" is down, "Job" up. */
+export const sortingOf = (text: string | null): Sorting => (text ? { column: text.replace(/^-/, ''), down: text.startsWith('-') } : kNone);
+
+const textOf = ({ column, down }: Sorting): string => (column === null ? '' : `${down ? '-' : ''}${column}`);
+
+/**
+ * The sorting, in the address where it has a name there; what a click on a head does: down, up, as it was; and the choice of a
+ * column, or of none.
+ */
+export function useSorting(param?: string): [Sorting, (column: string) => void, (column: string | null) => void] {
+  const [own, setOwn] = useState(kNone);
+  const sorting = param ? sortingOf(parseRoute(window.location.hash).params.get(param)) : own;
+  const become = (next: Sorting) => {
+    if (param) setParams({ [param]: textOf(next), offset: null });
+    else setOwn(next);
+  };
   const turn = (column: string) =>
-    setSorting((was) => {
-      if (was.column !== column) return { column, down: true };
-      return was.down ? { column, down: false } : { column: null, down: true };
-    });
-  return [sorting, turn];
+    become(sorting.column !== column ? { column, down: true } : sorting.down ? { column, down: false } : kNone);
+  return [sorting, turn, (column) => become({ column, down: true })];
 }
 
 /** A sorted copy; what is not known comes last either way. */
@@ -44,10 +57,35 @@ export function SortHead({ column, sorting, turn, right }: SortHeadProps) {
   const state = !chosen ? 'none' : sorting.down ? 'descending' : 'ascending';
   return (
     <th scope="col" class={right ? 'right' : undefined} aria-sort={state}>
-      <button type="button" class="sort" onClick={() => turn(column)} title={`Sort by ${column}`}>
+      <button type="button" class="sort" onClick={() => turn(column)}>
         {column}
-        <span class="sort-mark" aria-hidden="true">{!chosen ? '↕' : sorting.down ? '↓' : '↑'}</span>
+        <span class="sort-mark" aria-hidden="true">
+          {!chosen ? '↕' : sorting.down ? '↓' : '↑'}
+        </span>
       </button>
     </th>
+  );
+}
+
+interface SortSelectProps {
+  columns: string[];
+  sorting: Sorting;
+  set: (column: string | null) => void;
+}
+
+/** The same choice where a phone shows rows as blocks, without their heads. */
+export function SortSelect({ columns, sorting, set }: SortSelectProps) {
+  return (
+    <label class="field field-row sort-select">
+      <span>Sort by</span>
+      <select value={sorting.column ?? ''} onChange={(event) => set((event.target as HTMLSelectElement).value || null)}>
+        <option value="">as they are</option>
+        {columns.map((column) => (
+          <option key={column} value={column}>
+            {column}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

@@ -1,8 +1,8 @@
 // A table with a caption, in its own container that scrolls sideways where the page is narrow.
-import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { ComponentChildren, RefObject } from 'preact';
 import { csvOf, saveCsv } from './csv';
-import type { CsvValue } from './csv';
-import { SortHead, sorted, useSorting } from './sort';
+import { SortHead, sorted, SortSelect, useSorting } from './sort';
 import type { SortValue } from './sort';
 
 interface TableProps {
@@ -13,8 +13,11 @@ interface TableProps {
 }
 
 export function Table({ caption, hideCaption = true, class: more, children }: TableProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const scrolls = useScrolls(box);
+  useKeptFocus(box);
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label={`Table: ${caption}`}>
+    <div class="scroll" ref={box} tabIndex={scrolls ? 0 : -1} role="group" aria-label={`Table: ${caption}`}>
       <table class={more}>
         <caption class={hideCaption ? 'unseen' : undefined}>{caption}</caption>
         {children}
@@ -23,11 +26,37 @@ export function Table({ caption, hideCaption = true, class: more, children }: Ta
   );
 }
 
+/** Whether there is anything to scroll to: only then it is a stop of Tab. */
+function useScrolls(box: RefObject<HTMLElement>): boolean {
+  const [scrolls, setScrolls] = useState(false);
+  useEffect(() => {
+    const { current } = box;
+    if (!current) return undefined;
+    const look = () => setScrolls(current.scrollWidth > current.clientWidth + 1 || current.scrollHeight > current.clientHeight + 1);
+    const watch = new ResizeObserver(look);
+    watch.observe(current);
+    if (current.firstElementChild) watch.observe(current.firstElementChild);
+    return () => watch.disconnect();
+  }, []);
+  return scrolls;
+}
+
+/** A row that moves takes the focus along; of one that goes, the table keeps it. */
+function useKeptFocus(box: RefObject<HTMLElement>): void {
+  const before = box.current?.contains(document.activeElement) ? document.activeElement : null;
+  useLayoutEffect(() => {
+    if (!(before instanceof HTMLElement) || document.activeElement !== document.body) return;
+    (before.isConnected ? before : box.current)?.focus({ preventScroll: true });
+  });
+}
+
 export interface Column<Row> {
   head: string;
+  hideHead?: boolean;
   cell: (row: Row) => ComponentChildren;
   right?: boolean;
-  value?: (row: Row) => SortValue; // what the column is sorted by, and its cell in a file
+  value?: (row: Row) => SortValue; // its cell in a file, and what it is sorted by
+  order?: (row: Row) => SortValue; // what it is sorted by, where that is not its value
 }
 
 interface DataTableProps<Row> {
@@ -36,22 +65,27 @@ interface DataTableProps<Row> {
   rows: Row[];
   keyOf: (row: Row) => string | number;
   class?: string;
+  rowClass?: (row: Row) => string | undefined;
   last?: Row; // a sum, under the sorted rows
+  sort?: string; // name of the sorting in the address; without it the table keeps it
 }
 
 /** Plain rows and columns; the first column heads its row. Columns with a value can be sorted by. */
-export function DataTable<Row>({ caption, columns, rows, keyOf, class: more, last }: DataTableProps<Row>) {
-  const [sorting, turn] = useSorting();
+export function DataTable<Row>({ caption, columns, rows, keyOf, class: more, rowClass, last, sort }: DataTableProps<Row>) {
+  const [sorting, turn, set] = useSorting(sort);
   const by = columns.find((column) => column.head === sorting.column);
-  const shown = by?.value ? sorted(rows, sorting, by.value) : rows;
+  const order = by?.order ?? by?.value;
+  const shown = order ? sorted(rows, sorting, order) : rows;
   const row = (one: Row, style?: string) => (
-    <tr key={keyOf(one)} class={style} data-row={keyOf(one)}>
+    <tr key={keyOf(one)} class={style}>
       {columns.map((column, index) => cell(column, one, index))}
     </tr>
   );
   const files = columns.filter((column) => column.value);
+  const heads = files.map((column) => column.head);
   return (
     <>
+      {more?.includes('stacked') ? <SortSelect columns={heads} sorting={sorting} set={set} /> : null}
       <Table caption={caption} class={more}>
         <thead>
           <tr>
@@ -60,38 +94,78 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, class: more, las
                 <SortHead key={column.head} column={column.head} sorting={sorting} turn={turn} right={column.right} />
               ) : (
                 <th key={column.head} scope="col" class={column.right ? 'right' : undefined}>
-                  {column.head}
+                  {column.hideHead ? <span class="unseen">{column.head}</span> : column.head}
                 </th>
               ),
             )}
           </tr>
         </thead>
         <tbody>
-          {shown.map((one) => row(one))}
+          {shown.map((one) => row(one, rowClass?.(one)))}
           {last === undefined ? null : row(last, 'sum')}
         </tbody>
       </Table>
-      {files.length > 0 ? <CsvButton name={caption} heads={files.map((column) => column.head)} rows={() => shown.map((one) => files.map((column) => column.value?.(one)))} /> : null}
+      {heads.length > 0 ? (
+        <CsvButton
+          name={caption}
+          text={() =>
+            csvOf(
+              heads,
+              shown.map((one) => files.map((column) => column.value?.(one))),
+            )
+          }
+        />
+      ) : null}
     </>
   );
 }
 
 interface CsvButtonProps {
   name: string; // of the table, and of the file
-  heads: string[];
-  rows: () => CsvValue[][];
+  text: () => string | Promise<string>;
 }
 
-export function CsvButton({ name, heads, rows }: CsvButtonProps) {
+export function CsvButton({ name, text }: CsvButtonProps) {
+  const [busy, setBusy] = useState(false);
+  const [failed, setFailed] = useState('');
+  const save = async () => {
+    setBusy(true);
+    setFailed('');
+    try {
+      saveCsv(name, await text());
+    } catch (error) {
+      setFailed(`There is no file: ${error instanceof Error ? error.message : 'the rows could not be loaded'}`);
+    }
+    setBusy(false);
+  };
   return (
-    <button type="button" class="csv" aria-label={`Download CSV: ${name}`} onClick={() => saveCsv(name, csvOf(heads, rows()))}>
-      Download CSV
-    </button>
+    <>
+      <button
+        type="button"
+        class="csv"
+        aria-label={`Download CSV: ${name}`}
+        aria-disabled={busy}
+        onClick={busy ? undefined : () => void save()}
+      >
+        {busy ? 'Loading …' : 'Download CSV'}
+      </button>
+      {failed ? <span role="alert"> {failed}</span> : null}
+    </>
   );
 }
 
 function cell<Row>(column: Column<Row>, row: Row, index: number) {
   const style = column.right ? 'right' : undefined;
-  if (index > 0) return <td key={column.head} class={style} data-head={column.head}>{column.cell(row)}</td>;
-  return <th key={column.head} scope="row" class={style}>{column.cell(row)}</th>;
+  if (index > 0) {
+    return (
+      <td key={column.head} class={style} data-head={column.hideHead ? undefined : column.head}>
+        {column.cell(row)}
+      </td>
+    );
+  }
+  return (
+    <th key={column.head} scope="row" class={style}>
+      {column.cell(row)}
+    </th>
+  );
 }

@@ -1,5 +1,6 @@
 // Light or dark: the system's choice, unless the reader has made one, which is remembered.
 import { createContext } from 'preact';
+import { flushSync } from 'preact/compat';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { recall, remember } from './stored';
 
@@ -30,8 +31,23 @@ export function useTheme(): [Theme, () => void] {
   const [theme, setTheme] = useState<Theme>(chosen() ?? system());
   useEffect(() => {
     const changed = () => setTheme(chosen() ?? system());
+    // Paper is light, and so are the charts on it.
+    const print = () => {
+      applyTheme('light');
+      flushSync(() => setTheme('light'));
+    };
+    const printed = () => {
+      applyTheme();
+      changed();
+    };
     dark.addEventListener('change', changed);
-    return () => dark.removeEventListener('change', changed);
+    window.addEventListener('beforeprint', print);
+    window.addEventListener('afterprint', printed);
+    return () => {
+      dark.removeEventListener('change', changed);
+      window.removeEventListener('beforeprint', print);
+      window.removeEventListener('afterprint', printed);
+    };
   }, []);
   const flip = () => {
     const next: Theme = theme === 'dark' ? 'light' : 'dark';

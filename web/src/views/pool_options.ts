@@ -1,7 +1,7 @@
 // Choices of filters, from the rows that an answer has for every partition × GPU type.
 import type { Option } from '../parts/filters';
 
-interface PoolKey {
+export interface PoolKey {
   partition: string;
   gpu: string;
   gpu_name: string;

@@ -24,6 +24,13 @@ export function length(seconds: number | null | undefined): string {
   return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+/** Of what a program does: "15 µs", "2.5 ms", "11 s". */
+export function workTime(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return '–';
+  const [scale, unit] = seconds < 1e-3 ? [1e6, 'µs'] : seconds < 1 ? [1e3, 'ms'] : [1, 's'];
+  return seconds >= kMinute ? length(seconds) : `${Number((seconds * scale).toPrecision(2))} ${unit}`;
+}
+
 function hoursAndMinutes(minutes: number): string {
   const rest = minutes % 60;
   const hours = Math.floor(minutes / 60);

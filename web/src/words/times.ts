@@ -1,48 +1,64 @@
-// Moments (unix seconds) as a person reads them, in the browser's time zone.
+// Moments (unix seconds) as a person reads them, by one clock for all of a view: the browser's, or the cluster's.
 
 const kDay = 86400;
 
-const format = (options: Intl.DateTimeFormatOptions) => {
-  const made = new Intl.DateTimeFormat('en-GB', options);
-  return (moment: Date): string => made.format(moment);
+let clusterOffset: number | null = null; // seconds east of UTC; null: the browser's clock
+
+/** From now on moments are told by the clock `offset` seconds east of UTC, or with null by the browser's. */
+export function setClock(offset: number | null): void {
+  clusterOffset = offset;
+}
+
+/** How far the clock in use is ahead of UTC at `unix`. */
+export function clockOffset(unix: number): number {
+  return clusterOffset ?? browserOffset(unix);
+}
+
+export const browserOffset = (unix: number): number => -60 * new Date(unix * 1000).getTimezoneOffset();
+
+type Words = (unix: number, offset?: number) => string;
+
+const format = (options: Intl.DateTimeFormatOptions): Words => {
+  const made = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
+  return (unix, offset = clockOffset(unix)) => made.format(new Date((unix + offset) * 1000));
 };
 
 const clock = format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const weekday = format({ weekday: 'short' });
 const dayMonth = format({ day: 'numeric', month: 'short' });
-const clusterDayMonth = format({ day: 'numeric', month: 'short', timeZone: 'UTC' });
-const clusterWeekday = format({ weekday: 'short', timeZone: 'UTC' });
 const whole = format({ dateStyle: 'medium', timeStyle: 'short' });
-
-const date = (unix: number) => new Date(unix * 1000);
+const dayOf = (unix: number) => Math.floor((unix + clockOffset(unix)) / kDay);
 
 /** "14:05" on the day of `now`, "Tue 14:05" within six days, else "24 Nov 14:05". */
 export function clockTime(unix: number | null | undefined, now: number): string {
   if (unix === null || unix === undefined) return '–';
-  const moment = date(unix);
-  if (moment.toDateString() === date(now).toDateString()) return clock(moment);
-  if (Math.abs(unix - now) < 6 * kDay) return `${weekday(moment)} ${clock(moment)}`;
-  return `${dayMonth(moment)} ${clock(moment)}`;
+  if (dayOf(unix) === dayOf(now)) return clock(unix);
+  if (Math.abs(unix - now) < 6 * kDay) return `${weekday(unix)} ${clock(unix)}`;
+  return `${dayMonth(unix)} ${clock(unix)}`;
 }
 
-/** Day, month, year and time, for titles. */
+/** Day, month, year and time. */
 export function fullTime(unix: number | null | undefined): string {
-  return unix === null || unix === undefined ? 'not known' : whole(date(unix));
+  return unix === null || unix === undefined ? 'not known' : whole(unix);
 }
 
-/** "24 Nov" as the cluster's calendar has it, `offset` seconds east of UTC. */
-export function clusterDay(unix: number, offset: number): string {
-  const moment = new Date((unix + offset) * 1000);
-  return clusterDayMonth(moment);
+/** "14:10 – 15:40"; the day once where both are of it. */
+export function clockRange(from: number, to: number, now: number): string {
+  const end = clockTime(to, now);
+  return dayOf(from) === dayOf(to) ? `${clockTime(from, now)} – ${clock(to)}` : `${clockTime(from, now)} – ${end}`;
 }
 
-/** "Mon 24 Nov 14:00" in the cluster's time zone. */
-export function clusterTime(unix: number, offset: number): string {
-  const moment = new Date((unix + offset) * 1000);
-  return `${clusterWeekday(moment)} ${clusterDay(unix, offset)} ${two(moment.getUTCHours())}:${two(moment.getUTCMinutes())}`;
-}
+/** "24 Nov" as the calendar `offset` seconds east of UTC has it. */
+export const clusterDay = (unix: number, offset: number): string => dayMonth(unix, offset);
 
-/** "Europe/Berlin": where moments are told that are not said to be the cluster's. */
+/** "Tue" by the clock `offset` seconds east of UTC. */
+export const shortDay = (unix: number, offset: number): string => weekday(unix, offset);
+
+/** "Mon 24 Nov 14:00" by the clock `offset` seconds east of UTC. */
+export const clusterTime = (unix: number, offset: number): string =>
+  `${weekday(unix, offset)} ${dayMonth(unix, offset)} ${clock(unix, offset)}`;
+
+/** "Europe/Berlin" */
 export const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'not known';
 
 /** "24 Nov", with "so far" while that week is not over at `until`; `start` and `until` as clusterDay has them. */
@@ -52,10 +68,10 @@ export function weekWords(start: number, offset: number, until: number): string 
 
 /** A sentence where the newest week, from `start`, is not over; else null. */
 export function soFar(start: number, offset: number, until: number): string | null {
-  return start + 7 * kDay > until && Number.isFinite(start) ? `The week of ${clusterDay(start, offset)} is not over: its point is of what is known so far.` : null;
+  return start + 7 * kDay > until && Number.isFinite(start)
+    ? `The week of ${clusterDay(start, offset)} is not over: its point is of what is known so far.`
+    : null;
 }
-
-const two = (value: number) => String(value).padStart(2, '0');
 
 /** Monday first, as the API counts weekdays. */
 export const kWeekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];

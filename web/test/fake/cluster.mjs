@@ -49,7 +49,8 @@ function makeGroup(group, chance) {
 
 function makeNode(group, number, chance) {
   const dice = chance.next();
-  const condition = dice < 0.03 ? 'down' : dice < 0.07 ? 'drained' : dice < 0.12 ? 'promised' : dice < 0.3 ? 'free' : dice < 0.55 ? 'partly' : 'busy';
+  const condition =
+    dice < 0.03 ? 'down' : dice < 0.07 ? 'drained' : dice < 0.12 ? 'promised' : dice < 0.3 ? 'free' : dice < 0.55 ? 'partly' : 'busy';
   const idle = condition === 'free' || condition === 'down' || condition === 'promised';
   const used = group.gpus === 0 || idle ? 0 : condition === 'busy' ? group.gpus : 1 + chance.below(Math.max(1, group.gpus - 1));
   const free = condition === 'free' || condition === 'partly' ? group.gpus - used : 0;
@@ -57,9 +58,18 @@ function makeNode(group, number, chance) {
   const promised = condition === 'promised' ? { job_id: 9000 + number, start: kNow + 600 * (1 + chance.below(9)) } : null;
   return {
     name: group.prefix + two(number),
-    state: { down: 'DOWN*', drained: used > 0 ? 'MIXED+DRAIN' : 'IDLE+DRAIN', promised: 'IDLE+PLANNED', free: 'IDLE', partly: 'MIXED', busy: 'ALLOCATED' }[condition],
+    state: {
+      down: 'DOWN*',
+      drained: used > 0 ? 'MIXED+DRAIN' : 'IDLE+DRAIN',
+      promised: 'IDLE+PLANNED',
+      free: 'IDLE',
+      partly: 'MIXED',
+      busy: 'ALLOCATED',
+    }[condition],
     condition: group.gpus === 0 && condition === 'partly' ? 'busy' : condition,
-    reason: condition === 'down' ? 'Not responding' : condition === 'drained' ? 'fan 3 is loud, ticket 4711 [root@2026-11-20T09:12:44]' : '',
+    reason: condition === 'down' ? 'Not responding' : condition === 'drained' ? 'fan 3 is loud, ticket 4711' : '',
+    reason_user: condition === 'down' ? 'slurm' : condition === 'drained' ? 'root' : '',
+    since: condition === 'down' || condition === 'drained' ? kNow - 3600 * (1 + (number % 9)) : null,
     partitions: [group.partition],
     features: gpu ? [gpu.gres_type, 'avx512'] : [],
     cpus: 64,
@@ -81,7 +91,7 @@ function runningJobs(nodes, chance) {
   nextId = 2000;
   const rows = [];
   for (const node of nodes) {
-    for (let left = node.gpus[0]?.used ?? 0; left > 0; ) {
+    for (let left = node.gpus[0]?.used ?? 0; left > 0;) {
       const gpus = Math.min(left, chance.pick([1, 1, 2, 2, 4, 8]));
       left -= gpus;
       rows.push(runningJob(node, gpus, chance));
@@ -102,11 +112,35 @@ function runningJob(node, gpus, chance) {
   node.jobs.push({ job_id, name: null, user: null, gpus, cpus: gpus * 8, start_time: start, end_p50, end_p90, end_limit });
   node.jobs_total += 1;
   const { gpu, gpu_name, gres_type } = node.gpus[0];
-  return { ...rowOf(job_id, node.partitions[0], gpu, gpu_name, gres_type, gpus, limit, chance), state: 'RUNNING', submit_time: start - chance.below(7200), start_time: start, end_time: end_limit, end_p50, end_p90 };
+  return {
+    ...rowOf(job_id, node.partitions[0], gpu, gpu_name, gres_type, gpus, limit, chance),
+    state: 'RUNNING',
+    submit_time: start - chance.below(7200),
+    start_time: start,
+    end_time: end_limit,
+    end_p50,
+    end_p90,
+  };
 }
 
 function rowOf(job_id, partition, gpu, gpu_name, gres_type, gpus, limit, chance) {
-  return { job_id, array_tasks: '', array_task_count: chance.next() < 0.1 ? 1 + chance.below(40) : 1, name: null, user: null, account: null, qos: null, partition, gres: gpus ? `gpu:${gres_type}:${gpus}` : '', gpu, gpu_name, gpus, nodes: gpus > 8 ? Math.ceil(gpus / 8) : 1, time_limit_seconds: limit, priority: 10000 + chance.below(9000) };
+  return {
+    job_id,
+    array_tasks: '',
+    array_task_count: chance.next() < 0.1 ? 1 + chance.below(40) : 1,
+    name: null,
+    user: null,
+    account: null,
+    qos: null,
+    partition,
+    gres: gpus ? `gpu:${gres_type}:${gpus}` : '',
+    gpu,
+    gpu_name,
+    gpus,
+    nodes: gpus > 8 ? Math.ceil(gpus / 8) : 1,
+    time_limit_seconds: limit,
+    priority: 10000 + chance.below(9000),
+  };
 }
 
 const kReasons = [
@@ -127,14 +161,59 @@ function pendingJobs(count, groups, chance) {
     const held = chance.next() < 0.06;
     const [reason, reason_words, clears] = held ? kReasons[3] : kReasons[at === 0 ? 1 : chance.below(3)];
     const p50 = held ? null : Math.round((at + 1) * (count > 100 ? 4 : 900) * (0.6 + chance.next()));
-    rows.push({ ...rowOf(++nextId, group.partition, group.gpu, gpu.gpu_name, gpu.gres_type, gpus, limit, chance), state: 'PENDING', submit_time: kNow - chance.below(20000), reason, reason_words, clears, slurm_start: chance.next() < 0.4 && p50 ? kNow + Math.round(p50 * 2.4) : null, jobs_before: held ? null : at, ...waits(p50, chance), run_p50_seconds: Math.round(limit * (0.2 + 0.6 * chance.next())) });
+    rows.push({
+      ...rowOf(++nextId, group.partition, group.gpu, gpu.gpu_name, gpu.gres_type, gpus, limit, chance),
+      state: 'PENDING',
+      submit_time: kNow - chance.below(20000),
+      reason,
+      reason_words,
+      clears,
+      slurm_start: chance.next() < 0.4 && p50 ? kNow + Math.round(p50 * 2.4) : null,
+      jobs_before: held ? null : at,
+      ...waits(p50, chance),
+      run_p50_seconds: Math.round(limit * (0.2 + 0.6 * chance.next())),
+    });
   }
   return rows.sort((a, b) => (a.start_p50 ?? Infinity) - (b.start_p50 ?? Infinity) || a.job_id - b.job_id);
 }
 
 function waits(p50, chance) {
-  if (p50 === null) return { wait_p10_seconds: null, wait_p50_seconds: null, wait_p90_seconds: null, wait_mean_seconds: null, start_p10: null, start_p50: null, start_p90: null };
+  if (p50 === null)
+    return {
+      wait_p10_seconds: null,
+      wait_p50_seconds: null,
+      wait_p90_seconds: null,
+      wait_mean_seconds: null,
+      start_p10: null,
+      start_p50: null,
+      start_p90: null,
+    };
   const p10 = Math.round(p50 * (0.2 + 0.4 * chance.next()));
   const p90 = Math.round(p50 * (1.3 + 1.5 * chance.next()));
-  return { wait_p10_seconds: p10, wait_p50_seconds: p50, wait_p90_seconds: p90, wait_mean_seconds: Math.round(p50 * 1.2), start_p10: kNow + p10, start_p50: kNow + p50, start_p90: kNow + p90 };
+  return {
+    wait_p10_seconds: p10,
+    wait_p50_seconds: p50,
+    wait_p90_seconds: p90,
+    wait_mean_seconds: Math.round(p50 * 1.2),
+    start_p10: kNow + p10,
+    start_p50: kNow + p50,
+    start_p90: kNow + p90,
+  };
+}
+
+/** Names as a user sees them: every third job is of another account. */
+export function nameJobs(cluster) {
+  const accounts = ['vision', 'robotics', 'nlp'];
+  cluster.jobs.forEach((job, at) => Object.assign(job, { name: `train-${at}`, user: `user${at % 5}`, account: accounts[at % 3] }));
+}
+
+/** One GPU of `gpu` is free, and kept for job 1644, which starts in seven minutes. */
+export function keepOne(cluster, gpu) {
+  const nodes = cluster.nodes.filter((node) => node.gpus[0]?.gpu === gpu);
+  nodes.forEach((node, at) => {
+    const free = at === 0 ? 1 : 0;
+    Object.assign(node.gpus[0], { used: node.gpus[0].total - free, free });
+    node.condition = free ? 'partly' : 'busy';
+    node.promised = free ? { job_id: 1644, start: kNow + 420 } : null;
+  });
 }

@@ -22,17 +22,33 @@ export function AccuracyView() {
           <Panel title="Forecast accuracy" id="record">
             <Note data={data} />
             <Figures data={data} />
-            <p class="note">{data.since === null ? 'No forecast job has started yet.' : `Of the last ${grouped(data.all.jobs)} forecast jobs that have started, since ${fullTime(data.since)}.`}</p>
+            <p class="note">
+              {data.since === null
+                ? 'No forecast job has started yet.'
+                : `Of the last ${grouped(data.all.jobs)} forecast jobs that have started, since ${fullTime(data.since)}.`}
+            </p>
           </Panel>
           <div class="two">
-            <Panel title="Forecast and actual waits" id="scatter" note="Jobs with a forecast wait. On the line the forecast was exact; bars are the forecast range (p10 – p90).">
+            <Panel
+              title="Forecast and actual waits"
+              id="scatter"
+              note="Jobs with a forecast wait. On the line the forecast was exact; bars are the forecast range (p10 – p90)."
+            >
               {data.points.length > 0 ? <Scatter points={data.points} /> : <Nothing />}
             </Panel>
-            <Panel title="Calibration" id="calibration" note="How often jobs started by each quantile of their forecast. On the line the forecast was calibrated; bars are 95 % confidence ranges.">
+            <Panel
+              title="Calibration"
+              id="calibration"
+              note="How often jobs started by each quantile of their forecast. On the line the forecast was calibrated; bars are 95 % confidence ranges."
+            >
               {data.calibration.some((row) => row.came !== null && row.jobs > 0) ? <Calibration rows={data.calibration} /> : <Nothing />}
             </Panel>
           </div>
-          <Panel title="Coverage by week" id="weeks" note={`Share of waits below the forecast p50 and p90. The targets are 50 % and 90 %. ${soFar(data.weeks[data.weeks.length - 1]?.week_start ?? NaN, 0, data.meta.snapshot_taken_at ?? 0) ?? ''}`}>
+          <Panel
+            title="Coverage by week"
+            id="weeks"
+            note={`Share of waits below the forecast p50 and p90. The targets are 50 % and 90 %. ${soFar(data.weeks[data.weeks.length - 1]?.week_start ?? NaN, 0, data.meta.snapshot_taken_at ?? 0) ?? ''}`}
+          >
             {data.weeks.length > 0 ? <Coverage weeks={data.weeks} until={data.meta.snapshot_taken_at ?? 0} /> : <Nothing />}
           </Panel>
           <Panel title="By GPU type and size" id="by-gpu">
@@ -47,10 +63,13 @@ export function AccuracyView() {
 // The daemon's sentence; with little history a warning, said once.
 function Note({ data }: { data: Accuracy }) {
   const few = data.all.jobs < kFewJobs;
-  if (!few) return <p class="lead" data-note>{data.note}</p>;
+  if (!few) return <p class="lead">{data.note}</p>;
   return (
-    <p class="few" data-few>
-      <span class="sentence" data-note>accuracy not known yet ({data.all.jobs} of {kFewJobs} jobs needed)</span> Read what is below as a first impression.
+    <p class="few">
+      <span class="sentence">
+        accuracy not known yet ({data.all.jobs} of {kFewJobs} jobs needed)
+      </span>{' '}
+      Read what is below as a first impression.
     </p>
   );
 }

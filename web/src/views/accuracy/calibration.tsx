@@ -11,10 +11,12 @@ export function Calibration({ rows }: { rows: CalibrationPoint[] }) {
   const label = known.map((row) => `forecast ${percent(row.said)}, actual ${percent(row.came)}`).join('; ');
   const path = known.map((row) => `${toX(row.said)},${toY(row.came)}`).join(' ');
   return (
-    <figure class="plot" data-calibration={known.length}>
+    <figure class="plot">
       <Square label={`Calibration: ${label}.`} xName="forecast share" yName="actual share" ticks={kTicks}>
         <polyline class="came-line" points={path} />
-        {known.map((row) => <Range key={row.said} row={row} />)}
+        {known.map((row) => (
+          <Range key={row.said} row={row} />
+        ))}
       </Square>
       <details class="figures">
         <summary>The figures as a table</summary>

@@ -4,7 +4,7 @@ import { Plot } from '../../charts/plot';
 import { DataTable } from '../../parts/table';
 import { length } from '../../words/durations';
 import { grouped, percent } from '../../words/numbers';
-import { weekWords } from '../../words/times';
+import { clusterDay, weekWords } from '../../words/times';
 
 export function Coverage({ weeks, until }: { weeks: AccuracyWeek[]; until: number }) {
   const x = weeks.map((week) => week.week_start);
@@ -39,14 +39,34 @@ function WeekTable({ weeks, until }: { weeks: AccuracyWeek[]; until: number }) {
       rows={[...weeks].reverse()}
       keyOf={(week) => week.week_start}
       columns={[
-        { head: 'Week of', cell: (week) => weekWords(week.week_start, 0, until) },
-        { head: 'Jobs', cell: (week) => grouped(week.jobs), right: true },
-        { head: 'With a forecast wait', cell: (week) => grouped(week.covered_jobs), right: true },
-        { head: 'Under p50', cell: (week) => percent(week.coverage_p50), right: true },
-        { head: 'Under p90', cell: (week) => percent(week.coverage_p90), right: true },
-        { head: 'Median error', cell: (week) => length(week.median_abs_error_seconds), right: true },
-        { head: 'Compared with Slurm', cell: (week) => length(week.median_abs_error_seconds_beside_slurm), right: true },
-        { head: 'Slurm’s error', cell: (week) => length(week.slurm_median_abs_error_seconds), right: true },
+        {
+          head: 'Week of',
+          cell: (week) => weekWords(week.week_start, 0, until),
+          value: (week) => clusterDay(week.week_start, 0),
+          order: (week) => week.week_start,
+        },
+        { head: 'Jobs', cell: (week) => grouped(week.jobs), value: (week) => week.jobs, right: true },
+        { head: 'With a forecast wait', cell: (week) => grouped(week.covered_jobs), value: (week) => week.covered_jobs, right: true },
+        { head: 'Under p50', cell: (week) => percent(week.coverage_p50), value: (week) => week.coverage_p50, right: true },
+        { head: 'Under p90', cell: (week) => percent(week.coverage_p90), value: (week) => week.coverage_p90, right: true },
+        {
+          head: 'Median error',
+          cell: (week) => length(week.median_abs_error_seconds),
+          value: (week) => week.median_abs_error_seconds,
+          right: true,
+        },
+        {
+          head: 'Compared with Slurm',
+          cell: (week) => length(week.median_abs_error_seconds_beside_slurm),
+          value: (week) => week.median_abs_error_seconds_beside_slurm,
+          right: true,
+        },
+        {
+          head: 'Slurm’s error',
+          cell: (week) => length(week.slurm_median_abs_error_seconds),
+          value: (week) => week.slurm_median_abs_error_seconds,
+          right: true,
+        },
       ]}
     />
   );

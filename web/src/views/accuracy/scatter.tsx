@@ -7,22 +7,29 @@ import { Name } from '../../parts/name';
 import { DataTable } from '../../parts/table';
 import { duration } from '../../words/durations';
 import { percent } from '../../words/numbers';
-import { clockTime, fullTime } from '../../words/times';
+import { fullTime } from '../../words/times';
 
 export function Scatter({ points }: { points: AccuracyPoint[] }) {
   const scale = logScale(points.flatMap((point) => [point.said_p90_seconds, point.wait_seconds]));
   const gpus = [...new Map(points.map((point) => [point.gpu, point.gpu_name]))];
-  const inside = points.filter((point) => point.wait_seconds >= point.said_p10_seconds && point.wait_seconds <= point.said_p90_seconds).length;
+  const inside = points.filter(
+    (point) => point.wait_seconds >= point.said_p10_seconds && point.wait_seconds <= point.said_p90_seconds,
+  ).length;
   const label = `${points.length} jobs: forecast wait against actual wait. ${percent(inside / points.length)} lie within the forecast range; the target is 80 %.`;
   return (
-    <figure class="plot" data-points={points.length}>
+    <figure class="plot">
       <Square label={label} xName="forecast wait, p10 – p50 – p90" yName="actual wait" ticks={scale.ticks}>
-        {points.map((point, index) => <Point key={index} point={point} place={scale.place} token={seriesToken(gpus.findIndex(([gpu]) => gpu === point.gpu))} />)}
+        {points.map((point, index) => (
+          <Point key={index} point={point} place={scale.place} token={seriesToken(gpus.findIndex(([gpu]) => gpu === point.gpu))} />
+        ))}
       </Square>
       <figcaption>
         <ul class="plot-legend">
           {gpus.map(([gpu, name], index) => (
-            <li key={gpu}><i class="swatch swatch-dot" style={{ color: `var(${seriesToken(index)})` }} aria-hidden="true" /><Name of={name} /></li>
+            <li key={gpu}>
+              <i class="swatch swatch-dot" style={{ color: `var(${seriesToken(index)})` }} aria-hidden="true" />
+              <Name of={name} />
+            </li>
           ))}
         </ul>
         <span>{label}</span>
@@ -61,13 +68,28 @@ function PointTable({ points }: { points: AccuracyPoint[] }) {
       rows={newest.map((point, index) => ({ ...point, index }))}
       keyOf={(row) => row.index}
       columns={[
-        { head: 'Started', cell: (row) => <span title={fullTime(row.started_at)}>{clockTime(row.started_at, points[points.length - 1]?.started_at ?? 0)}</span> },
-        { head: 'GPUs', cell: (row) => <>{row.gpus} × <Name of={row.gpu_name} /></> },
+        {
+          head: 'Started',
+          cell: (row) => fullTime(row.started_at),
+          value: (row) => row.started_at,
+        },
+        {
+          head: 'GPUs',
+          cell: (row) => (
+            <>
+              {row.gpus} × <Name of={row.gpu_name} />
+            </>
+          ),
+        },
         { head: 'Forecast p10', cell: (row) => duration(row.said_p10_seconds), right: true },
         { head: 'p50', cell: (row) => duration(row.said_p50_seconds), right: true },
         { head: 'p90', cell: (row) => duration(row.said_p90_seconds), right: true },
         { head: 'Actual', cell: (row) => duration(row.wait_seconds), right: true },
-        { head: 'Error of Slurm’s estimate', cell: (row) => duration(row.slurm_error_seconds === null ? null : Math.abs(row.slurm_error_seconds)), right: true },
+        {
+          head: 'Error of Slurm’s estimate',
+          cell: (row) => duration(row.slurm_error_seconds === null ? null : Math.abs(row.slurm_error_seconds)),
+          right: true,
+        },
       ]}
     />
   );

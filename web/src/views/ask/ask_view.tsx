@@ -1,5 +1,7 @@
 // Ask: a train.yaml in, the ranking, memory by part and the scale curve out.
 import type { Objective } from './objectives';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { saveFile } from '../../parts/csv';
 import { Panel } from '../../parts/panel';
 import { plural } from '../../words/numbers';
 import { errorLine } from './command';
@@ -19,15 +21,46 @@ export function AskView() {
   const line = failed && failed.text === desk.text ? errorLine(failed.error) : null;
   return (
     <div class="ask">
-      <Panel title="Your training file" id="file" note="A train.yaml. It is sent to this cluster’s daemon, which does not keep it; the draft stays in this browser.">
+      <Panel
+        title="Your training"
+        id="file"
+        note="The form fills in a train.yaml. It is sent to this cluster’s daemon, which does not keep it; the draft stays in this browser."
+      >
         <Form text={desk.text} edit={editText} />
-        <Editor text={desk.text} edit={editText} refuse={refuse} ask={ask} errorLine={line} round={desk.rounds} described={failed ? 'ask-error' : undefined} />
         <Choices desk={desk} />
         {failed ? <Failure error={failed.error} line={line} /> : null}
-        <p role="status" class="unseen" data-said>{desk.asking ? '' : said(desk)}</p>
+        <p role="status" class="unseen">
+          {desk.asking ? '' : said(desk)}
+        </p>
+        <Text desk={desk} line={line} />
       </Panel>
       <Answers desk={desk} />
     </div>
+  );
+}
+
+/** The file as text, folded away until it is wanted or an error is in it. */
+function Text({ desk, line }: { desk: Desk; line: number | null }) {
+  const fold = useRef<HTMLDetailsElement>(null);
+  useLayoutEffect(() => {
+    if (line !== null && fold.current) fold.current.open = true;
+  }, [line, desk.rounds]);
+  return (
+    <details class="file-text" ref={fold}>
+      <summary>train.yaml as text</summary>
+      <Editor
+        text={desk.text}
+        edit={editText}
+        refuse={refuse}
+        ask={ask}
+        errorLine={line}
+        round={desk.rounds}
+        described={desk.failed ? 'ask-error' : undefined}
+      />
+      <button type="button" onClick={() => saveFile('train.yaml', 'text/yaml', desk.text)}>
+        Save as train.yaml
+      </button>
+    </details>
   );
 }
 
@@ -37,27 +70,53 @@ function Choices({ desk }: { desk: Desk }) {
     <div class="ask-row">
       <label class="field">
         <span>Objective</span>
-        <select name="objective" value={desk.objective} onChange={(event) => choose({ objective: (event.target as HTMLSelectElement).value as Objective })}>
+        <select
+          name="objective"
+          value={desk.objective}
+          onChange={(event) => choose({ objective: (event.target as HTMLSelectElement).value as Objective })}
+        >
           <option value="">as the file says</option>
-          {kObjectives.map(([value, words]) => <option key={value} value={value}>{words}</option>)}
+          {kObjectives.map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
         </select>
       </label>
       <label class="field">
         <span>Section</span>
-        <input name="section" value={desk.section} maxLength={100} placeholder="none" autocomplete="off" onInput={(event) => choose({ section: (event.target as HTMLInputElement).value })} />
+        <input
+          name="section"
+          value={desk.section}
+          maxLength={100}
+          placeholder="none"
+          autocomplete="off"
+          onInput={(event) => choose({ section: (event.target as HTMLInputElement).value })}
+        />
       </label>
-      <button type="button" class="primary" aria-disabled={desk.asking} onClick={() => void (desk.asking || ask())}>{desk.asking ? 'Asking …' : 'Ask'}</button>
-      <span class="quiet keys"><kbd>Ctrl</kbd> + <kbd>Enter</kbd></span>
-      {misses ? <p class="note ask-remedy" data-remedy="deadline">The file names no deadline. Write a line such as <code>deadline: fri 18:00</code></p> : null}
+      <button type="button" class="primary" aria-disabled={desk.asking} onClick={desk.asking ? undefined : ask}>
+        {desk.asking ? 'Asking …' : 'Ask'}
+      </button>
+      <span class="quiet keys">
+        <kbd>Ctrl</kbd> + <kbd>Enter</kbd>
+      </span>
+      {misses ? (
+        <p class="note ask-remedy">
+          The file names no deadline. Enter one above, such as <code>fri 18:00</code>
+        </p>
+      ) : null}
     </div>
   );
 }
 
 function Failure({ error, line }: { error: string; line: number | null }) {
   return (
-    <p class="trouble" role="alert" id="ask-error" data-error-line={line ?? ''}>
+    <p class="trouble" role="alert" id="ask-error">
       <bdi>{error}</bdi>
-      {/--section\b/.test(error) ? <span data-remedy="section">{/leave --section out/.test(error) ? 'Clear the Section field.' : 'Enter one in the Section field.'}</span> : null}
+      {line === null ? null : <span>Line {line} is marked in the text below.</span>}
+      {/--section\b/.test(error) ? (
+        <span>{/leave --section out/.test(error) ? 'Clear the Section field.' : 'Enter one in the Section field.'}</span>
+      ) : null}
     </p>
   );
 }
@@ -73,17 +132,46 @@ function said({ failed, ranked }: Desk): string {
 
 function Answers({ desk }: { desk: Desk }) {
   const { ranked, failed } = desk;
-  if (!ranked) return <p class="ask-hint quiet">The ranking appears here: each way to run this training with its wait, run time and batch, the earliest finish first.</p>;
+  const place = useRef<HTMLDivElement>(null);
+  const round = useRef(desk.rounds);
+  useEffect(() => {
+    if (round.current === desk.rounds) return; // coming back to the view is no answer
+    round.current = desk.rounds;
+    if (failed) return;
+    if (document.activeElement instanceof HTMLTextAreaElement) place.current?.scrollIntoView({ block: 'nearest' });
+    else place.current?.focus(); // which scrolls to it where it is not seen
+  }, [desk.rounds]);
+  if (!ranked)
+    return (
+      <p class="ask-hint quiet">
+        The ranking appears here: each way to run this training with its wait, run time and batch, the earliest finish first.
+      </p>
+    );
   const { asked, advise, fit, scale } = ranked;
   const first = advise.strategies[0]?.gpu ?? null;
   return (
-    <div class="ask-answers" aria-busy={desk.asking}>
-      {failed ? <p class="few" data-kept>The last question was not answered. The previous ranking is shown below.</p> : null}
+    <div class="ask-answers" ref={place} tabIndex={-1} role="group" aria-label="The answer" aria-busy={desk.asking}>
+      {failed ? <p class="few">The last question was not answered. The previous ranking is shown below.</p> : null}
       <Rankings answer={advise} asked={asked} changed={changedSince(asked, questionOf(desk))} />
       {fit ? <MemoryParts answer={fit} ranked={advise.strategies} /> : null}
-      {ranked.fitError ? <p class="note">Memory by part: <bdi>{ranked.fitError}</bdi></p> : null}
-      {scale ? <ScaleCurves key={advise.advice_id} answer={scale} first={first} firstGpus={advise.strategies[0] ? advise.strategies[0].gpus_per_node * advise.strategies[0].nodes : null} /> : null}
-      {ranked.scaleError ? <p class="note">Scale curve: <bdi>{ranked.scaleError}</bdi></p> : null}
+      {ranked.fitError ? (
+        <p class="note">
+          Memory by part: <bdi>{ranked.fitError}</bdi>
+        </p>
+      ) : null}
+      {scale ? (
+        <ScaleCurves
+          key={advise.advice_id}
+          answer={scale}
+          first={first}
+          firstGpus={advise.strategies[0] ? advise.strategies[0].gpus_per_node * advise.strategies[0].nodes : null}
+        />
+      ) : null}
+      {ranked.scaleError ? (
+        <p class="note">
+          Scale curve: <bdi>{ranked.scaleError}</bdi>
+        </p>
+      ) : null}
     </div>
   );
 }

@@ -16,11 +16,19 @@ export function shellQuoted(text: string): string {
   return kPlain.test(clean) ? clean : `'${clean.replaceAll("'", `'\\''`)}'`;
 }
 
-/** `among` are all strategies of the answer: account and QOS are named where they tell two apart. */
-export function submitCommand(strategy: Strategy, among: Strategy[], asked: Asked): string {
+function begun(asked: Asked): string[] {
   const words = ['gpuadvise', 'submit', 'train.yaml'];
   if (asked.section) words.push('--section', shellQuoted(asked.section));
   if (asked.objective) words.push('--objective', asked.objective);
+  return words;
+}
+
+/** Of a sweep, which is planned anew when it is submitted: an array for each of the strategies that share its runs. */
+export const sweepCommand = (asked: Asked): string => begun(asked).join(' ');
+
+/** `among` are all strategies of the answer: account and QOS are named where they tell two apart. */
+export function submitCommand(strategy: Strategy, among: Strategy[], asked: Asked): string {
+  const words = begun(asked);
   words.push('-p', shellQuoted(strategy.partition));
   words.push('--gpus-per-node', shellQuoted(`${strategy.gres_type || strategy.gpu}:${strategy.gpus_per_node}`));
   words.push('-N', String(strategy.nodes));

@@ -3,7 +3,7 @@ import type { Advice } from '../../api/contract';
 import { useLive } from '../../live/live';
 import { Name } from '../../parts/name';
 import { ago } from '../../words/durations';
-import { clockTime, fullTime } from '../../words/times';
+import { clockTime } from '../../words/times';
 import { ask } from './desk';
 import { objectiveWords } from './objectives';
 import type { Question } from './question';
@@ -21,13 +21,20 @@ export function Dated({ answer, changed }: DatedProps) {
   const taken = answer.meta.snapshot_taken_at;
   const age = newest === null || taken === null ? 0 : Math.max(0, newest - taken);
   return (
-    <div class="dated" data-ranked-at={taken ?? ''} data-changed={changed ? 'yes' : 'no'}>
+    <div class="dated">
       <p>
-        <b><Name of={answer.name} wide /></b>, {objectiveWords(answer.objective)}, as of <span title={fullTime(taken)}>{clockTime(taken, newest ?? taken ?? 0)}</span>
+        <b>
+          <Name of={answer.name} wide />
+        </b>
+        , {objectiveWords(answer.objective)}, as of {clockTime(taken, newest ?? taken ?? 0)}
         {age > kSaidSeconds ? <> ({ago(age)})</> : null}
       </p>
       {changed ? <p class="few">For the {changed} before your changes. Ask again to have its commands.</p> : null}
-      {changed || age > kOldSeconds ? <button type="button" class="again" onClick={ask}>Ask again</button> : null}
+      {changed || age > kOldSeconds ? (
+        <button type="button" class="again" onClick={ask}>
+          Ask again
+        </button>
+      ) : null}
     </div>
   );
 }

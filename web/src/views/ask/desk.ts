@@ -23,22 +23,20 @@ interface Failed {
 }
 
 let desk: Desk = { text: recall('draft') ?? kExample, objective: '', section: '', asking: false, rounds: 0, failed: null, ranked: null };
-let redraw: ((next: Desk) => void) | null = null;
+const watchers = new Set<(next: Desk) => void>();
 let controller: AbortController | null = null;
 
 function change(part: Partial<Desk>): void {
   desk = { ...desk, ...part };
-  redraw?.(desk);
+  for (const watch of watchers) watch(desk);
 }
 
 export function useDesk(): Desk {
   const [shown, setShown] = useState(desk);
   useEffect(() => {
-    redraw = setShown;
+    watchers.add(setShown);
     setShown(desk);
-    return () => {
-      redraw = null;
-    };
+    return () => void watchers.delete(setShown);
   }, []);
   return shown;
 }

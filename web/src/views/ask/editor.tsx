@@ -38,11 +38,29 @@ export function Editor({ text, edit, refuse, ask, errorLine, round, described }:
             <span key={at} class={at + 1 === errorLine ? 'gutter-error' : undefined}>{`${at + 1}\n`}</span>
           ))}
         </pre>
-        <textarea ref={area} aria-label="train.yaml" value={text} rows={24} spellcheck={false} autocapitalize="off" autocomplete="off" wrap="off" aria-invalid={errorLine !== null} aria-describedby={described} onInput={(event) => edit((event.target as HTMLTextAreaElement).value)} onKeyDown={keys} onScroll={follow} />
+        <textarea
+          ref={area}
+          aria-label="train.yaml"
+          value={text}
+          rows={24}
+          spellcheck={false}
+          autocapitalize="off"
+          autocomplete="off"
+          wrap="off"
+          aria-invalid={errorLine !== null}
+          aria-describedby={described}
+          onInput={(event) => edit((event.target as HTMLTextAreaElement).value)}
+          onKeyDown={keys}
+          onScroll={follow}
+        />
       </div>
       <label class="open-file">
         <span>Open a file</span>
-        <input type="file" accept=".yaml,.yml,.txt,text/*" onChange={(event) => void openFile(event.target as HTMLInputElement, edit, refuse)} />
+        <input
+          type="file"
+          accept=".yaml,.yml,.txt,text/*"
+          onChange={(event) => void openFile(event.target as HTMLInputElement, edit, refuse)}
+        />
       </label>
     </>
   );

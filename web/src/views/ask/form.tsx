@@ -9,6 +9,8 @@ const kRestSeconds = 600;
 const kPreset: Place = ['model', 'preset'];
 const kGpus: Place = ['resources', 'gpus'];
 const kSteps: Place = ['training', 'max_steps'];
+const kMostGpus: Place = ['resources', 'max_gpus'];
+const kDeadline: Place = ['deadline'];
 
 interface FormProps {
   text: string;
@@ -25,16 +27,29 @@ export function Form({ text, edit }: FormProps) {
     const now = readValue(value === null ? text : writeValue(text, place, value), place);
     if (field instanceof HTMLInputElement) field.value = shownOf(now);
   };
-  const gpu = oneOf(readValue(text, kGpus));
+  const gpu = readValue(text, kGpus);
   const known = gpu.kind !== 'value' || gpus.some((one) => one.gpu === gpu.value);
   return (
-    <fieldset class="ask-form" data-form>
-      <legend>Form</legend>
+    <fieldset class="ask-form">
+      <legend>The training</legend>
       <Field label="Model preset" found={readValue(text, kPreset)}>
         {(value, odd) => (
           <>
-            <input name="preset" list="presets" value={value} disabled={odd} placeholder="none" maxLength={120} autocomplete="off" onChange={(event) => write(kPreset, event, wordOf(event))} />
-            <datalist id="presets">{presets.map((one) => <option key={one} value={one} />)}</datalist>
+            <input
+              name="preset"
+              list="presets"
+              value={value}
+              disabled={odd}
+              placeholder="none"
+              maxLength={120}
+              autocomplete="off"
+              onChange={(event) => write(kPreset, event, wordOf(event))}
+            />
+            <datalist id="presets">
+              {presets.map((one) => (
+                <option key={one} value={one} />
+              ))}
+            </datalist>
           </>
         )}
       </Field>
@@ -43,19 +58,49 @@ export function Form({ text, edit }: FormProps) {
           <select name="form-gpu" value={value} disabled={odd} onChange={(event) => write(kGpus, event, wordOf(event))}>
             <option value="">any</option>
             {known ? null : <option value={value}>{value.slice(0, 40)}</option>}
-            {gpus.map((one) => <option key={one.gpu} value={one.gpu}>{one.gpu_name.slice(0, 40)}</option>)}
+            {gpus.map((one) => (
+              <option key={one.gpu} value={one.gpu}>
+                {one.gpu_name.slice(0, 40)}
+              </option>
+            ))}
           </select>
         )}
       </Field>
       <Field label="Steps" found={readValue(text, kSteps)}>
-        {(value, odd) => <input name="steps" inputMode="numeric" pattern="[0-9]*" value={value} disabled={odd} maxLength={12} autocomplete="off" onChange={(event) => write(kSteps, event, digitsOf(event))} />}
+        {(value, odd) => <Digits name="steps" value={value} odd={odd} write={(event) => write(kSteps, event, digitsOf(event))} />}
       </Field>
-      <p class="note">The form and the text below change each other.</p>
+      <Field label="GPUs, at most" found={readValue(text, kMostGpus)}>
+        {(value, odd) => <Digits name="most-gpus" value={value} odd={odd} write={(event) => write(kMostGpus, event, digitsOf(event))} />}
+      </Field>
+      <Field label="Deadline" found={readValue(text, kDeadline)}>
+        {(value, odd) => (
+          <input
+            name="deadline"
+            value={value}
+            disabled={odd}
+            placeholder="fri 18:00"
+            maxLength={40}
+            autocomplete="off"
+            onChange={(event) => write(kDeadline, event, wordOf(event))}
+          />
+        )}
+      </Field>
     </fieldset>
   );
 }
 
-const shownOf = (found: Found): string => (found.kind === 'value' ? found.value.replace(/^"(.*)"$/, '$1') : '');
+interface DigitsProps {
+  name: string;
+  value: string;
+  odd: boolean;
+  write: (event: Event) => void;
+}
+
+const Digits = ({ name, value, odd, write }: DigitsProps) => (
+  <input name={name} inputMode="numeric" pattern="[0-9]*" value={value} disabled={odd} maxLength={12} autocomplete="off" onChange={write} />
+);
+
+const shownOf = (found: Found): string => (found.kind === 'value' ? found.value : '');
 
 function wordOf(event: Event): string | null {
   const { value } = event.target as HTMLInputElement;
@@ -67,14 +112,6 @@ function digitsOf(event: Event): string | null {
   return /^([1-9][0-9]{0,11})?$/.test(value) ? value : null;
 }
 
-/** A list of one is that one; of several, what only the editor can change. */
-function oneOf(found: Found): Found {
-  if (found.kind !== 'value') return found;
-  const inner = /^\[\s*([^,\]]*?)\s*\]$/.exec(found.value);
-  if (inner) return { kind: 'value', value: inner[1] ?? '' };
-  return found.value.startsWith('[') ? { kind: 'other' } : found;
-}
-
 interface FieldProps {
   label: string;
   found: Found;
@@ -84,9 +121,10 @@ interface FieldProps {
 function Field({ label, found, children }: FieldProps) {
   const odd = found.kind === 'other';
   return (
-    <label class="field" title={odd ? 'This key is written in a form that only the text editor can change.' : undefined}>
+    <label class="field">
       <span>{label}</span>
       {children(shownOf(found), odd)}
+      {odd ? <small>only in the text</small> : null}
     </label>
   );
 }

@@ -20,10 +20,18 @@ const kParts: [PartKey, string, string][] = [
 export function MemoryParts({ answer, ranked }: { answer: Fit; ranked: Strategy[] }) {
   const one = answer.stages.length === 1 ? ranked : [];
   return (
-    <Panel title="Memory of one GPU, by part" id="memory" note="At the largest micro-batch that leaves the recommended margin. The frame is the card’s memory. In the ranking a measured micro-batch counts instead.">
+    <Panel
+      title="Memory of one GPU, by part"
+      id="memory"
+      note="At the largest micro-batch that leaves the recommended margin. The frame is the card’s memory. In the ranking a measured micro-batch counts instead."
+    >
       {answer.stages.map((stage, at) => (
-        <div key={at} data-stage={stage.name}>
-          {answer.stages.length > 1 ? <h3><Name of={stage.name} wide /></h3> : null}
+        <div key={at}>
+          {answer.stages.length > 1 ? (
+            <h3>
+              <Name of={stage.name} wide />
+            </h3>
+          ) : null}
           <Stage stage={stage} ranked={one} />
         </div>
       ))}
@@ -34,29 +42,54 @@ export function MemoryParts({ answer, ranked }: { answer: Fit; ranked: Strategy[
 function Stage({ stage, ranked }: { stage: FitStage; ranked: Strategy[] }) {
   const most = Math.max(1, ...stage.gpus.map((row) => Math.max(row.gpu_memory_bytes, row.memory?.total_bytes ?? 0)));
   const line = stage.gpus.some((row) => row.memory?.basis === 'line');
-  const present = kParts.map((part, index) => ({ part, index })).filter(({ part }) => stage.gpus.some((row) => (row.memory?.[part[0]] ?? 0) > 0));
+  const present = kParts
+    .map((part, index) => ({ part, index }))
+    .filter(({ part }) => stage.gpus.some((row) => (row.memory?.[part[0]] ?? 0) > 0));
   return (
     <>
       <ul class="legend" aria-label="Parts of memory">
         {present.map(({ part, index }) => (
-          <li key={part[0]}><i class={`cell part-${index}`} aria-hidden="true" />{part[line ? 2 : 1]}</li>
+          <li key={part[0]}>
+            <i class={`cell part-${index}`} aria-hidden="true" />
+            {part[line ? 2 : 1]}
+          </li>
         ))}
       </ul>
       <Table caption="Memory by part for each kind of GPU, in GiB" class="memory">
         <thead>
           <tr>
             <th scope="col">GPU</th>
-            <th scope="col" class="right">Micro-batch</th>
-            <th scope="col" class="right">Peak GiB</th>
-            <th scope="col" class="right">of</th>
-            <th scope="col" class="bar-column"><span class="unseen">Parts</span></th>
+            <th scope="col" class="right">
+              Micro-batch
+            </th>
+            <th scope="col" class="right">
+              Peak GiB
+            </th>
+            <th scope="col" class="right">
+              of
+            </th>
+            <th scope="col" class="bar-column">
+              <span class="unseen">Parts</span>
+            </th>
           </tr>
         </thead>
         <tbody>
-          {stage.gpus.map((row) => <GpuRow key={row.gpu} row={row} most={most} line={line} measured={ranked.find((one) => one.gpu === row.gpu)?.micro_batch ?? null} />)}
+          {stage.gpus.map((row) => (
+            <GpuRow
+              key={row.gpu}
+              row={row}
+              most={most}
+              line={line}
+              measured={ranked.find((one) => one.gpu === row.gpu)?.micro_batch ?? null}
+            />
+          ))}
         </tbody>
       </Table>
-      {(stage.assumed ?? []).map((sentence) => <p key={sentence} class="note">Assumed: <bdi>{sentence}</bdi></p>)}
+      {(stage.assumed ?? []).map((sentence) => (
+        <p key={sentence} class="note">
+          Assumed: <bdi>{sentence}</bdi>
+        </p>
+      ))}
     </>
   );
 }
@@ -66,17 +99,35 @@ function GpuRow({ row, most, line, measured }: { row: FitGpu; most: number; line
   const memory = row.memory;
   const help = (row.would_fit_with ?? []).join(', ');
   return (
-    <tr data-gpu={row.gpu} data-fits={row.fits ? 'yes' : 'no'}>
-      <th scope="row"><Name of={row.gpu_name} /></th>
-      <td class="right">{row.fits ? row.micro_batch : measured !== null ? <span data-measured>micro-batch {measured} in the ranking, as measured</span> : <strong class="bad">does not fit</strong>}</td>
+    <tr>
+      <th scope="row">
+        <Name of={row.gpu_name} />
+      </th>
+      <td class="right">
+        {row.fits ? (
+          row.micro_batch
+        ) : measured !== null ? (
+          <span>micro-batch {measured} in the ranking, as measured</span>
+        ) : (
+          <strong class="bad">does not fit</strong>
+        )}
+      </td>
       <td class="right">{memory ? gib(memory.total_bytes) : '–'}</td>
       <td class="right">{gib(row.gpu_memory_bytes)}</td>
       <td class="memory-cell">
         <div class="memory-bar">
           <i class="memory-card" style={{ width: share(row.gpu_memory_bytes) }} />
-          {memory ? kParts.map(([key, name, lineName], index) => <Part key={key} bytes={memory[key] ?? 0} name={line ? lineName : name} index={index} share={share} />) : null}
+          {memory
+            ? kParts.map(([key, name, lineName], index) => (
+                <Part key={key} bytes={memory[key] ?? 0} name={line ? lineName : name} index={index} share={share} />
+              ))
+            : null}
         </div>
-        {help ? <span class="sub">would fit with <bdi>{help}</bdi></span> : null}
+        {help ? (
+          <span class="sub">
+            would fit with <bdi>{help}</bdi>
+          </span>
+        ) : null}
       </td>
     </tr>
   );
@@ -92,5 +143,9 @@ interface PartProps {
 function Part({ bytes, name, index, share }: PartProps) {
   if (bytes <= 0) return null;
   const words = `${name} ${gib(bytes)} GiB`;
-  return <span class={`part part-${index}`} title={words} style={{ width: share(bytes) }}><span class="unseen">{words}; </span></span>;
+  return (
+    <span class={`part part-${index}`} style={{ width: share(bytes) }}>
+      <span class="unseen">{words}; </span>
+    </span>
+  );
 }

@@ -1,10 +1,13 @@
 // One strategy of the ranking.
 import { useState } from 'preact/hooks';
 import type { Strategy } from '../../api/contract';
+import { Line, Mark, Span } from '../../charts/time_axis';
+import type { Axis } from '../../charts/time_axis';
 import { CopyLine } from '../../parts/copy';
 import { Name } from '../../parts/name';
 import { durationRange, length, waitLevel } from '../../words/durations';
 import { decimal, gib, memory, percent, plural } from '../../words/numbers';
+import { clockRange } from '../../words/times';
 import { submitCommand } from './command';
 import type { Asked } from './command';
 
@@ -15,37 +18,83 @@ interface RankRowProps {
   among: Strategy[];
   asked: Asked | null; // null: no command is given
   price: Price;
-  longest: number; // seconds, of all strategies
+  axis: Axis;
   dated: boolean; // there is a deadline
 }
 
-export function RankRow({ strategy: one, among, asked, price, longest, dated }: RankRowProps) {
+const kColumns = 7;
+
+export function RankRow({ strategy: one, among, asked, price, axis, dated }: RankRowProps) {
   const [open, setOpen] = useState(false);
   const gpus = one.gpus_per_node * one.nodes;
   const name = `${one.gpu_name.slice(0, 60)} × ${one.gpus_per_node}${one.nodes > 1 ? ` × ${plural(one.nodes, 'node')}` : ''}`;
   const first = one.rank === 1 ? 'first-rank' : '';
+  const { now } = axis;
   return (
-    <tbody data-rank={one.rank} data-gpu={one.gpu} data-gpus={gpus} data-wait-p50={one.wait_p50_seconds} data-total-p50={one.total_p50_seconds}>
+    <tbody id={`rank-${one.rank}`}>
       <tr class={first}>
         <td class="right">{one.rank}</td>
-        <th scope="row"><b><Name of={one.gpu_name} /></b> × {one.gpus_per_node}{one.nodes > 1 ? <span class="sub">× {plural(one.nodes, 'node')}</span> : null}</th>
-        <td><Name of={one.partition} /></td>
-        <td><span class={`chip wait-${waitLevel(one.wait_p90_seconds) ?? 5}`}>{durationRange(one.wait_p50_seconds, one.wait_p90_seconds)}</span></td>
-        <td>{length(one.run_p50_seconds)}</td>
-        <td>
-          {length(one.total_p50_seconds)} <span class="to">– {length(one.total_p90_seconds)}</span>
-          <Total one={one} longest={longest} />
+        <th scope="row">
+          <data value={one.gpu}>
+            <b>
+              <Name of={one.gpu_name} />
+            </b>
+          </data>{' '}
+          × {one.gpus_per_node}
+          {one.nodes > 1 ? <span class="sub">× {plural(one.nodes, 'node')}</span> : null}
+          <span class="sub">
+            <Name of={one.partition} />
+          </span>
+        </th>
+        <td data-head="Wait p50 – p90">
+          <data value={one.wait_p50_seconds} class={`chip wait-${waitLevel(one.wait_p90_seconds) ?? 5}`}>
+            {durationRange(one.wait_p50_seconds, one.wait_p90_seconds)}
+          </data>
         </td>
-        {dated ? <td data-in-time={String(one.makes_deadline ?? '')}>{one.makes_deadline ? 'yes' : 'no'}<span class="sub">{percent(one.deadline_chance ?? null)}</span></td> : null}
-        <td>{one.micro_batch} × {one.accumulation} × {gpus} = {one.effective_batch_size}<span class="sub">{one.precision} · {one.memory_checked === false ? 'memory not checked' : `${gib(one.memory_bytes)} of ${memory(one.gpu_memory_bytes)}`}</span></td>
-        {price ? <td class="right" data-price={price}>{price === 'cost' ? decimal(one.cost, 2) : decimal((one.run_p50_seconds * gpus) / 3600)}</td> : null}
-        <td class="right">{asked ? <button type="button" aria-expanded={open} aria-label={`Command for ${name}`} onClick={() => setOpen(!open)}>Command</button> : null}</td>
+        <td data-head="Run">{length(one.run_p50_seconds)}</td>
+        <td data-head="Done">
+          {clockRange(now + one.total_p50_seconds, now + one.total_p90_seconds, now)}
+          <span class="sub">
+            after <data value={one.total_p50_seconds}>{length(one.total_p50_seconds)}</data> – {length(one.total_p90_seconds)}
+          </span>
+        </td>
+        {dated ? (
+          <td data-head="In time">
+            {one.makes_deadline ? 'yes' : 'no'}
+            <span class="sub">{percent(one.deadline_chance ?? null)}</span>
+          </td>
+        ) : null}
+        <td data-head="Batch × acc. × GPUs">
+          {one.micro_batch} × {one.accumulation} × {gpus} = {one.effective_batch_size}
+          <span class="sub">
+            {one.precision} · {one.memory_checked ? `${gib(one.memory_bytes)} of ${memory(one.gpu_memory_bytes)}` : 'memory not checked'}
+          </span>
+        </td>
+        {price ? (
+          <td class="right" data-head={price === 'cost' ? 'Cost' : 'GPU-hours'}>
+            {price === 'cost' ? decimal(one.cost, 2) : decimal((one.run_p50_seconds * gpus) / 3600)}
+          </td>
+        ) : null}
+        <td class="axis-column">
+          <Schedule one={one} axis={axis} />
+        </td>
+        <td class="right">
+          {asked ? (
+            <button type="button" aria-expanded={open} aria-label={`Command for ${name}`} onClick={() => setOpen(!open)}>
+              Command
+            </button>
+          ) : null}
+        </td>
       </tr>
       <tr class={first}>
         <td />
-        <td class="reasons" colSpan={7 + (price ? 1 : 0) + (dated ? 1 : 0)}>
+        <td class="reasons" colSpan={kColumns + (price ? 1 : 0) + (dated ? 1 : 0)}>
           <ul>
-            {[...one.reasons, ...one.notes].map((reason) => <li key={reason}><bdi>{reason}</bdi></li>)}
+            {[...one.reasons, ...one.notes].map((reason) => (
+              <li key={reason}>
+                <bdi>{reason}</bdi>
+              </li>
+            ))}
           </ul>
           {open && asked ? <CopyLine text={submitCommand(one, among, asked)} label={`the command that submits ${name}`} /> : null}
         </td>
@@ -54,15 +103,16 @@ export function RankRow({ strategy: one, among, asked, price, longest, dated }: 
   );
 }
 
-// Wait, run, and the doubt beyond the median, on one scale for all rows.
-function Total({ one, longest }: { one: Strategy; longest: number }) {
-  const share = (seconds: number) => `${(100 * Math.max(0, seconds)) / Math.max(1, longest)}%`;
-  const wait = Math.min(one.wait_p50_seconds, one.total_p50_seconds);
+// Wait, run, and the doubt beyond the median, on one axis for all rows.
+function Schedule({ one, axis }: { one: Strategy; axis: Axis }) {
+  const at = (seconds: number) => axis.now + seconds;
+  const start = Math.min(one.wait_p50_seconds, one.total_p50_seconds);
   return (
-    <span class="total" aria-hidden="true">
-      <i class="total-wait" style={{ width: share(wait) }} />
-      <i class="total-run" style={{ width: share(one.total_p50_seconds - wait) }} />
-      <i class="total-doubt" style={{ width: share(one.total_p90_seconds - one.total_p50_seconds) }} />
-    </span>
+    <Line>
+      <Span axis={axis} from={at(start)} to={at(one.total_p50_seconds)} kind="run" />
+      <Span axis={axis} from={at(one.total_p50_seconds)} to={at(one.total_p90_seconds)} kind="late" />
+      <Span axis={axis} from={at(one.wait_p10_seconds)} to={at(one.wait_p90_seconds)} kind="start" />
+      <Mark axis={axis} moment={at(start)} kind="median" />
+    </Line>
   );
 }

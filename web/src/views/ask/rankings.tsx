@@ -4,13 +4,15 @@ import type { Advice } from '../../api/contract';
 import type { Objective } from './objectives';
 import { Empty, Panel } from '../../parts/panel';
 import { CopyLine } from '../../parts/copy';
+import { gridOf, Ticks } from '../../charts/time_axis';
 import { Table } from '../../parts/table';
-import { submitCommand } from './command';
+import { submitCommand, sweepCommand } from './command';
 import type { Asked } from './command';
 import { Dated } from './dated';
 import { RankRow } from './rank_row';
 import type { Price } from './rank_row';
 import { Rejections } from './rejections';
+import { SweepRow } from './sweep_row';
 
 const kFirstRows = 6;
 
@@ -27,40 +29,99 @@ export function Rankings({ answer, asked, changed }: RankingsProps) {
   const price = priceOf(answer);
   const best = strategies[0];
   const dated = answer.deadline !== undefined;
+  const now = answer.meta.snapshot_taken_at ?? 0;
+  const longest = Math.max(3600, answer.sweep?.makespan_p90_seconds ?? 0, ...shown.map((one) => one.total_p90_seconds));
+  const axis = { from: now, to: now + longest * 1.02, now };
   return (
-    <Panel title="Ranking" id="ranking" note={answer.forecast.note}>
-      <Dated answer={answer} changed={changed} />
-      {best && !changed ? (
-        <div class="best-command">
-          <CopyLine text={submitCommand(best, strategies, asked)} label="the command that submits the first" />
-          <span class="quiet">Save the text as train.yaml first. The command asks before it submits.</span>
-        </div>
-      ) : null}
-      {best ? <p class="note" data-ranked-by>{answer.objective in kRankedBy ? `${kRankedBy[answer.objective] ?? ''} ` : ''}Reasons compare medians; costs are those of the mean run.</p> : <Empty>Nothing on this cluster can run it. The reasons are below.</Empty>}
-      {best ? (
-        <Table caption="Strategies for this training, best first" class="ranks">
-          <thead>
-            <tr>
-              <th scope="col">#</th>
-              <th scope="col">GPUs</th>
-              <th scope="col">Partition</th>
-              <th scope="col">Wait p50 – p90</th>
-              <th scope="col">Run</th>
-              <th scope="col">Done after</th>
-              {dated ? <th scope="col">In time</th> : null}
-              <th scope="col">Batch × acc. × GPUs</th>
-              {price ? <th scope="col" class="right">{price === 'cost' ? 'Cost' : 'GPU-hours'}</th> : null}
-              <th scope="col"><span class="unseen">Command</span></th>
-            </tr>
-          </thead>
-          {shown.map((one) => <RankRow key={one.rank} strategy={one} among={strategies} asked={changed ? null : asked} price={price} dated={dated} longest={Math.max(...strategies.map((row) => row.total_p90_seconds))} />)}
-        </Table>
-      ) : null}
-      {strategies.length > kFirstRows ? <button type="button" onClick={() => setAll(!all)}>{all ? 'Show fewer' : `Show all ${strategies.length}`}</button> : null}
-      <Sentences title="Assumed" sentences={answer.assumed} />
-      <Sentences title="Tips" sentences={answer.tips} />
-      <Rejections rows={answer.rejected} />
+    <Panel title="Ranking" id="ranking" note={answer.forecast.note} actions={<Legend />}>
+      <div style={gridOf(axis)}>
+        <Dated answer={answer} changed={changed} />
+        {best && !changed ? (
+          <div class="best-command">
+            {answer.sweep ? (
+              <CopyLine text={sweepCommand(asked)} label="the command that submits all runs" />
+            ) : (
+              <CopyLine text={submitCommand(best, strategies, asked)} label="the command that submits the first" />
+            )}
+            <span class="quiet">Save the text as train.yaml first. The command asks before it submits.</span>
+          </div>
+        ) : null}
+        {best ? (
+          <p class="note">
+            {answer.objective in kRankedBy ? `${kRankedBy[answer.objective] ?? ''} ` : ''}Reasons compare medians; costs are those of the
+            mean run.
+          </p>
+        ) : (
+          <Empty>Nothing on this cluster can run it. The reasons are below.</Empty>
+        )}
+        {best ? (
+          <Table caption="Strategies for this training, best first" class="ranks stacked">
+            <thead>
+              <tr>
+                <th scope="col">#</th>
+                <th scope="col">GPUs</th>
+                <th scope="col">Wait p50 – p90</th>
+                <th scope="col">Run</th>
+                <th scope="col">Done, p50 – p90</th>
+                {dated ? <th scope="col">In time</th> : null}
+                <th scope="col">Batch × acc. × GPUs</th>
+                {price ? (
+                  <th scope="col" class="right">
+                    {price === 'cost' ? 'Cost' : 'GPU-hours'}
+                  </th>
+                ) : null}
+                <th scope="col" class="axis-column">
+                  <span class="unseen">Time line</span>
+                  <Ticks axis={axis} />
+                </th>
+                <th scope="col">
+                  <span class="unseen">Command</span>
+                </th>
+              </tr>
+            </thead>
+            {answer.sweep ? <SweepRow sweep={answer.sweep} among={strategies} price={price} axis={axis} dated={dated} /> : null}
+            {shown.map((one) => (
+              <RankRow
+                key={one.rank}
+                strategy={one}
+                among={strategies}
+                asked={changed ? null : asked}
+                price={price}
+                dated={dated}
+                axis={axis}
+              />
+            ))}
+          </Table>
+        ) : null}
+        {strategies.length > kFirstRows ? (
+          <button type="button" onClick={() => setAll(!all)}>
+            {all ? 'Show fewer' : `Show all ${strategies.length}`}
+          </button>
+        ) : null}
+        <Sentences title="Assumed" sentences={answer.assumed} />
+        <Sentences title="Tips" sentences={answer.tips} />
+        <Rejections rows={answer.rejected} />
+      </div>
     </Panel>
+  );
+}
+
+function Legend() {
+  return (
+    <ul class="legend" aria-label="What the bars mean">
+      <li>
+        <i class="key key-start" aria-hidden="true" />
+        waits (start p10 – p90), mark: median
+      </li>
+      <li>
+        <i class="key key-run" aria-hidden="true" />
+        runs, to the median end
+      </li>
+      <li>
+        <i class="key key-late" aria-hidden="true" />
+        to the p90 of the end
+      </li>
+    </ul>
   );
 }
 
@@ -84,7 +145,11 @@ function Sentences({ title, sentences }: { title: string; sentences: string[] })
     <div class="tips">
       <h3>{title}</h3>
       <ul>
-        {sentences.map((one) => <li key={one}><bdi>{one}</bdi></li>)}
+        {sentences.map((one) => (
+          <li key={one}>
+            <bdi>{one}</bdi>
+          </li>
+        ))}
       </ul>
     </div>
   );

@@ -24,13 +24,17 @@ export function ScaleCurves({ answer, first, firstGpus }: ScaleCurvesProps) {
     <label class="field">
       <span>GPU</span>
       <select name="scale-gpu" value={curve.gpu} onChange={(event) => setGpu((event.target as HTMLSelectElement).value)}>
-        {curves.map((one) => <option key={one.gpu} value={one.gpu}>{one.gpu_name.slice(0, 40)}</option>)}
+        {curves.map((one) => (
+          <option key={one.gpu} value={one.gpu}>
+            {one.gpu_name.slice(0, 40)}
+          </option>
+        ))}
       </select>
     </label>
   );
   return (
     <Panel title="How many GPUs" id="scale" actions={choice} note="Run time alone: without the queue and without time limits.">
-      {first === null ? <p class="few" data-nowhere>Nothing on this cluster can run it now. The ranking has the reasons.</p> : null}
+      {first === null ? <p class="few">Nothing on this cluster can run it now. The ranking has the reasons.</p> : null}
       <Curve curve={curve} ranked={curve.gpu === first ? firstGpus : null} />
     </Panel>
   );
@@ -40,18 +44,36 @@ function Curve({ curve, ranked }: { curve: ScaleCurve; ranked: number | null }) 
   const runs = curve.steps.filter((step): step is Running => step.runs && step.run_p50_seconds !== undefined);
   const best = curve.recommended;
   return (
-    <div data-scale-gpu={curve.gpu} data-recommended={best?.gpus ?? ''}>
+    <div>
       {best ? (
         <p class="lead">
-          <b>{best.gpus} × <bdi>{curve.gpu_name}</bdi></b>: <bdi>{best.why}</bdi>. {best.why_not_more ? <>Why not more? <bdi>{best.why_not_more}</bdi>. </> : null}
-          {best.beyond ? <>Beyond <bdi>{best.beyond}</bdi>.</> : null}
+          <b>
+            {best.gpus} × <bdi>{curve.gpu_name}</bdi>
+          </b>
+          : <bdi>{best.why}</bdi>.{' '}
+          {best.why_not_more ? (
+            <>
+              Why not more? <bdi>{best.why_not_more}</bdi>.{' '}
+            </>
+          ) : null}
+          {best.beyond ? (
+            <>
+              Beyond <bdi>{best.beyond}</bdi>.
+            </>
+          ) : null}
         </p>
       ) : null}
-      {best && ranked !== null && ranked !== best.gpus ? <p class="note" data-scale-differs>The ranking puts {ranked} GPUs of this type first: it also counts the queue and the time limit.</p> : null}
+      {best && ranked !== null && ranked !== best.gpus ? (
+        <p class="note">The ranking puts {ranked} GPUs of this type first: it also counts the queue and the time limit.</p>
+      ) : null}
       {runs.length > 1 ? <Hours curve={curve} runs={runs} /> : null}
       {runs.length === 0 ? <Empty>No number of these GPUs runs it.</Empty> : null}
       <Steps steps={curve.steps} />
-      {(curve.assumed ?? []).map((sentence) => <p key={sentence} class="note">Assumed: <bdi>{sentence}</bdi></p>)}
+      {(curve.assumed ?? []).map((sentence) => (
+        <p key={sentence} class="note">
+          Assumed: <bdi>{sentence}</bdi>
+        </p>
+      ))}
     </div>
   );
 }
@@ -83,7 +105,11 @@ function Steps({ steps }: { steps: ScaleStep[] }) {
       keyOf={(step) => step.gpus}
       columns={[
         { head: 'GPUs', cell: (step) => `${step.gpus}${step.nodes > 1 ? ` × ${plural(step.nodes, 'node')}` : ''}` },
-        { head: 'Run p50 – p90', cell: (step) => (step.runs ? `${length(step.run_p50_seconds)} – ${length(step.run_p90_seconds)}` : <bdi class="quiet">{step.reason}</bdi>) },
+        {
+          head: 'Run p50 – p90',
+          cell: (step) =>
+            step.runs ? `${length(step.run_p50_seconds)} – ${length(step.run_p90_seconds)}` : <bdi class="quiet">{step.reason}</bdi>,
+        },
         { head: 'Efficiency', cell: (step) => percent(step.efficiency), right: true },
         { head: 'GPU-hours', cell: (step) => decimal(step.gpu_hours), right: true },
         { head: 'kWh', cell: (step) => decimal(step.energy_kwh), right: true },

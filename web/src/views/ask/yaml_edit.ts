@@ -1,121 +1,120 @@
-// One value of a train.yaml, read and changed line by line, so that comments and the order of the
-// reader's text stay. It knows the plain forms (a block of "key: value" lines, one-line mappings and
-// lists without quotes); anything else is left to the text editor.
+// One value of a train.yaml, read and changed where it stands, so that the rest of the reader's text stays as it is: the parser says
+// where each part begins and ends.
+import { isAlias, isMap, isScalar, isSeq, parseAllDocuments } from 'yaml';
+import type { Document, Pair, ParsedNode, Scalar, YAMLMap } from 'yaml';
 
-export type Place = [section: string, key: string];
+/** A key of a section, or one at the top. */
+export type Place = [section: string, key: string] | [key: string];
 
 export type Found = { kind: 'value'; value: string } | { kind: 'absent' } | { kind: 'other' };
 
+type Mapping = YAMLMap.Parsed;
+type Row = Pair<ParsedNode, ParsedNode | null>;
+
+/** The document; null where it is more than one, or not to be changed by a form: broken, or of several trainings. */
+function documentOf(text: string): Document.Parsed | null {
+  const all = parseAllDocuments(text);
+  const [document] = all;
+  if (!Array.isArray(all) || all.length > 1 || !document) return null;
+  const { contents } = document;
+  if (document.errors.length > 0 || (contents !== null && !isMap(contents))) return null;
+  return document.has('sections') || document.has('stages') ? null : document;
+}
+
+const rowOf = (map: Mapping | null, key: string): Row | undefined => map?.items?.find((row) => isScalar(row.key) && row.key.value === key);
+
 interface Spot {
-  section: number; // line of "section:", -1: there is none
-  line: number; // of the key, -1: there is none
-  end: number; // behind the last line of the section
-  indent: string; // of the section's keys
-  odd: boolean; // written in a way that is not understood
-  inline: boolean; // section: {key: value}
+  map: Mapping | null; // that has the key, or would
+  row: Row | undefined;
+  section: Row | undefined;
+  odd: boolean;
 }
 
-const kIndent = '  ';
-const keyLine = (key: string) => new RegExp(`^(\\s*)${key}\\s*:(.*)$`);
-const isBlank = (line: string) => /^\s*(#.*)?$/.test(line);
-const indentOf = (line: string) => /^\s*/.exec(line)?.[0] ?? '';
+const kOdd: Spot = { map: null, row: undefined, section: undefined, odd: true };
 
-/** The text of a scalar without its comment; null where it is more than a plain one. */
-function scalarOf(rest: string): string | null {
-  const text = rest.replace(/\s+#.*$/, '').trim();
-  if (/^["'].*["']$/.test(text) && !/["'\\]/.test(text.slice(1, -1))) return text.slice(1, -1);
-  return /^[|>&*!{"'%@`]/.test(text) ? null : text;
+function spotOf(text: string, place: Place): Spot {
+  const document = text.trim() === '' ? null : documentOf(text);
+  if (text.trim() !== '' && !document) return /^\s*(#.*\s*)*$/.test(text) ? { ...kOdd, odd: false } : kOdd;
+  const top = (document?.contents ?? null) as Mapping | null;
+  const [first, second] = place;
+  const section = rowOf(top, first);
+  if (second === undefined) return { map: top, row: section, section: undefined, odd: false };
+  const value = section?.value ?? null;
+  const empty = value === null || (isScalar(value) && value.value === null);
+  if (section && !empty && !isMap(value)) return kOdd;
+  const map = isMap(value) ? value : null;
+  return { map, row: rowOf(map, second), section, odd: false };
 }
 
-function spotOf(lines: string[], [section, key]: Place): Spot {
-  const none: Spot = { section: -1, line: -1, end: lines.length, indent: kIndent, odd: false, inline: false };
-  if (lines.some((line) => /^(sections|stages|---|\.\.\.|\t)/.test(line))) return { ...none, odd: true };
-  const heads = lines.flatMap((line, at) => (keyLine(section).test(line) && indentOf(line) === '' ? [at] : []));
-  if (heads.length > 1) return { ...none, odd: true };
-  const head = heads[0];
-  if (head === undefined) return none;
-  const rest = (keyLine(section).exec(lines[head] ?? '')?.[2] ?? '').replace(/(^|\s+)#.*$/, '').trim();
-  if (rest !== '') {
-    const simple = /^\{[^{}"'#&*]*\}$/.test(rest) && !/\[[^\]]*\[/.test(rest);
-    return { ...none, section: head, line: head, end: head + 1, inline: true, odd: !simple };
-  }
-  let end = head + 1;
-  while (end < lines.length && (isBlank(lines[end] ?? '') || indentOf(lines[end] ?? '') !== '')) end += 1;
-  while (end > head + 1 && isBlank(lines[end - 1] ?? '')) end -= 1;
-  const first = lines.slice(head + 1, end).find((line) => !isBlank(line));
-  const indent = first === undefined ? kIndent : indentOf(first);
-  const found = lines.slice(head + 1, end).flatMap((line, at) => (keyLine(key).test(line) && indentOf(line) === indent ? [head + 1 + at] : []));
-  return { section: head, line: found[0] ?? -1, end, indent, odd: found.length > 1, inline: false };
+/** The one value of a scalar, or of a list of one; null where it is more. */
+function scalarOf(value: ParsedNode | null): Scalar.Parsed | null {
+  if (isSeq(value) && value.items.length === 1) return scalarOf(value.items[0] as ParsedNode);
+  return isScalar(value) && !value.source?.includes('\n') ? value : null;
 }
 
-// "key: value" pairs of a one-line mapping; a value may be a list in brackets.
-const kPair = /\s*([A-Za-z0-9_]+)\s*:\s*(\[[^\]]*\]|[^,{}[\]]*)\s*(?:,|$)/y;
-
-function pairsOf(line: string): [string, string][] | null {
-  const inner = line.slice(line.indexOf('{') + 1, line.lastIndexOf('}'));
-  const pairs: [string, string][] = [];
-  kPair.lastIndex = 0;
-  while (kPair.lastIndex < inner.length) {
-    const found = kPair.exec(inner);
-    if (!found) return inner.trim() === '' ? [] : null;
-    pairs.push([found[1] ?? '', (found[2] ?? '').trim()]);
-  }
-  return pairs;
-}
+const textOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 
 /** What the text has at `place`. */
 export function readValue(text: string, place: Place): Found {
-  const lines = text.split('\n');
-  const spot = spotOf(lines, place);
-  if (spot.odd) return { kind: 'other' };
-  if (spot.inline) {
-    const pairs = pairsOf(lines[spot.line] ?? '');
-    if (pairs === null) return { kind: 'other' };
-    const pair = pairs.find(([key]) => key === place[1]);
-    return pair ? { kind: 'value', value: pair[1] } : { kind: 'absent' };
-  }
-  if (spot.line < 0) return { kind: 'absent' };
-  const value = scalarOf(keyLine(place[1]).exec(lines[spot.line] ?? '')?.[2] ?? '');
-  const next = lines.slice(spot.line + 1, spot.end).find((line) => !isBlank(line));
-  const nested = value === '' && next !== undefined && (indentOf(next).length > spot.indent.length || /^\s*-\s/.test(next));
-  return value === null || nested ? { kind: 'other' } : { kind: 'value', value };
+  const { row, odd } = spotOf(text, place);
+  if (odd || isAlias(row?.value)) return { kind: 'other' };
+  if (!row) return { kind: 'absent' };
+  const scalar = scalarOf(row.value);
+  return scalar ? { kind: 'value', value: textOf(scalar.value) } : { kind: 'other' };
 }
 
-/** The text with `value` at `place`; "" takes the key out. Unchanged where it is not understood. */
+const kIndent = '  ';
+const lineStart = (text: string, at: number) => text.lastIndexOf('\n', at - 1) + 1;
+const splice = (text: string, from: number, to: number, put: string) => text.slice(0, from) + put + text.slice(to);
+
+/** The text with the word `value` at `place`; "" takes the key out. Unchanged where a form cannot change it. */
 export function writeValue(text: string, place: Place, value: string): string {
   const before = readValue(text, place);
   if (before.kind === 'other' || (before.kind === 'absent' && value === '')) return text;
-  const lines = text.split('\n');
-  const spot = spotOf(lines, place);
-  const [section, key] = place;
-  if (spot.inline) {
-    const line = lines[spot.line] ?? '';
-    const rest = (pairsOf(line) ?? []).filter(([name]) => name !== key || value !== '');
-    const pairs: [string, string][] = rest.map(([name, old]) => [name, name === key ? value : old]);
-    if (before.kind === 'absent') pairs.push([key, value]);
-    const inner = pairs.map(([name, one]) => `${name}: ${one}`).join(', ');
-    lines[spot.line] = `${line.slice(0, line.indexOf('{'))}{${inner}}${line.slice(line.lastIndexOf('}') + 1)}`;
-  } else if (spot.line >= 0) {
-    if (value === '') lines.splice(spot.line, 1);
-    else lines[spot.line] = withScalar(lines[spot.line] ?? '', key, value);
-  } else if (spot.section >= 0) {
-    lines.splice(spot.section + 1, 0, `${spot.indent}${key}: ${value}`);
-  } else {
-    while (lines.length > 0 && lines[lines.length - 1] === '') lines.pop();
-    lines.push('', `${section}:`, `${kIndent}${key}: ${value}`, '');
+  const { map, row, section } = spotOf(text, place);
+  const key = place[place.length - 1] ?? '';
+  if (row && map) return value === '' ? without(text, map, row) : withValue(text, row, value);
+  const line = `${key}: ${value}`;
+  if (map?.flow) return splice(text, map.range[1] - 1, map.range[1] - 1, map.items.length > 0 ? `, ${line}` : line);
+  if (map) {
+    const first = map.items[0]?.key.range[0] ?? map.range[0];
+    const start = lineStart(text, first);
+    return place.length === 1 ? atTheEnd(text, `${line}\n`) : splice(text, start, start, `${text.slice(start, first)}${line}\n`);
   }
-  return lines.join('\n');
+  if (!section) return atTheEnd(text, place.length === 1 ? `${line}\n` : `${place[0]}:\n${kIndent}${line}\n`);
+  const end = text.indexOf('\n', section.key.range[1]);
+  const rest = end < 0 ? text.length : end;
+  return splice(text, rest, rest, `\n${kIndent}${line}`);
 }
 
-function withScalar(line: string, key: string, value: string): string {
-  const [, indent = '', rest = ''] = keyLine(key).exec(line) ?? [];
-  const comment = /\s+#.*$/.exec(rest)?.[0] ?? '';
-  return `${indent}${key}: ${value}${comment}`;
+const atTheEnd = (text: string, lines: string) => `${text.replace(/\n*$/, '')}\n\n${lines}`;
+
+function withValue(text: string, row: Row, value: string): string {
+  const range = row.value?.range;
+  if (range && range[1] > range[0]) return splice(text, range[0], range[1], value);
+  const colon = text.indexOf(':', row.key.range[1]) + 1; // "key:" and nothing
+  return splice(text, colon, colon, ` ${value}`);
 }
 
-/** A word of YAML that cannot be taken for anything but text, or null. */
+function without(text: string, map: Mapping, row: Row): string {
+  const rows = map.items as Row[];
+  const at = rows.indexOf(row);
+  const end = row.value?.range[1] ?? row.key.range[1];
+  if (!map.flow) {
+    const stop = text.indexOf('\n', end);
+    return splice(text, lineStart(text, row.key.range[0]), stop < 0 ? text.length : stop + 1, '');
+  }
+  const next = rows[at + 1];
+  const last = rows[at - 1];
+  if (next) return splice(text, row.key.range[0], next.key.range[0], '');
+  return splice(text, last ? (last.value?.range[1] ?? last.key.range[1]) : row.key.range[0], end, '');
+}
+
+/** A word of YAML that cannot be taken for anything but text, or null where the form takes no such text. */
 export function plainWord(text: string): string | null {
   const word = text.trim();
-  if (!/^[A-Za-z0-9][A-Za-z0-9_.\-/]{0,120}$/.test(word)) return null;
-  return /^(true|false|yes|no|on|off|null|~|[\d.eE+-]+)$/i.test(word) ? `"${word}"` : word;
+  if (/^[A-Za-z0-9][A-Za-z0-9_.\-/]{0,120}$/.test(word))
+    return /^(true|false|yes|no|on|off|null|~|[\d.eE+-]+)$/i.test(word) ? `"${word}"` : word;
+  return /^[A-Za-z0-9][A-Za-z0-9_.\-/ :+]{0,120}$/.test(word) ? `"${word}"` : null;
 }

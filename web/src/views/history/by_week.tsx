@@ -1,12 +1,12 @@
 // A measure by week, one line for each GPU type.
 import type { History } from '../../api/contract';
-import { seriesToken } from '../../charts/colours';
+import { seriesDash, seriesToken } from '../../charts/colours';
 import { Plot } from '../../charts/plot';
 import { Name } from '../../parts/name';
 import { DataTable } from '../../parts/table';
 import { duration } from '../../words/durations';
 import { decimal, grouped, percent } from '../../words/numbers';
-import { weekWords } from '../../words/times';
+import { clusterDay, weekWords } from '../../words/times';
 import type { Measure } from './measure';
 
 export function ByWeek({ data, measure }: { data: History; measure: Measure }) {
@@ -17,6 +17,7 @@ export function ByWeek({ data, measure }: { data: History; measure: Measure }) {
   const lines = gpus.map((gpu, index) => ({
     name: names.get(gpu) ?? gpu,
     token: seriesToken(index),
+    dash: seriesDash(index),
     values: weeks.map((week) => find.get(`${gpu}@${week}`)?.[measure.key] ?? null),
     points: true,
   }));
@@ -24,7 +25,16 @@ export function ByWeek({ data, measure }: { data: History; measure: Measure }) {
   const most = Math.max(0, ...data.by_week.map((row) => row[measure.key] ?? 0));
   const label = `${measure.label} by week for ${gpus.length} GPU types over ${weeks.length} weeks; the most is ${measure.words(most)}.`;
   return (
-    <Plot label={label} x={weeks.map((week) => week + offset)} lines={lines} weeks xWords={(x) => `week of ${weekWords(x - offset, offset, data.until)}`} yWords={measure.words} seconds={measure.key.endsWith('seconds')} range={measure.key === 'use' ? [0, 1] : undefined}>
+    <Plot
+      label={label}
+      x={weeks.map((week) => week + offset)}
+      lines={lines}
+      weeks
+      xWords={(x) => `week of ${weekWords(x - offset, offset, data.until)}`}
+      yWords={measure.words}
+      seconds={measure.key.endsWith('seconds')}
+      range={measure.key === 'use' ? [0, 1] : undefined}
+    >
       <WeekTable data={data} names={names} />
     </Plot>
   );
@@ -37,13 +47,18 @@ function WeekTable({ data, names }: { data: History; names: Map<string, string> 
       rows={data.by_week}
       keyOf={(row) => `${row.week_start}/${row.gpu}`}
       columns={[
-        { head: 'Week of', cell: (row) => weekWords(row.week_start, data.utc_offset_seconds, data.until) },
-        { head: 'GPU', cell: (row) => <Name of={names.get(row.gpu) ?? row.gpu} /> },
-        { head: 'Jobs', cell: (row) => grouped(row.jobs), right: true },
-        { head: 'Wait p50', cell: (row) => duration(row.wait_p50_seconds), right: true },
-        { head: 'Wait p90', cell: (row) => duration(row.wait_p90_seconds), right: true },
-        { head: 'In use', cell: (row) => percent(row.use), right: true },
-        { head: 'Waiting', cell: (row) => decimal(row.queue), right: true },
+        {
+          head: 'Week of',
+          cell: (row) => weekWords(row.week_start, data.utc_offset_seconds, data.until),
+          value: (row) => clusterDay(row.week_start, data.utc_offset_seconds),
+          order: (row) => row.week_start,
+        },
+        { head: 'GPU', cell: (row) => <Name of={names.get(row.gpu) ?? row.gpu} />, value: (row) => names.get(row.gpu) ?? row.gpu },
+        { head: 'Jobs', cell: (row) => grouped(row.jobs), value: (row) => row.jobs, right: true },
+        { head: 'Wait p50', cell: (row) => duration(row.wait_p50_seconds), value: (row) => row.wait_p50_seconds, right: true },
+        { head: 'Wait p90', cell: (row) => duration(row.wait_p90_seconds), value: (row) => row.wait_p90_seconds, right: true },
+        { head: 'Allocated', cell: (row) => percent(row.use), value: (row) => row.use, right: true },
+        { head: 'Waiting', cell: (row) => decimal(row.queue), value: (row) => row.queue, right: true },
       ]}
     />
   );

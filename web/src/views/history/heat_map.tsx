@@ -1,7 +1,8 @@
 // Weekday × hour as a table of coloured cells that also say their value.
 import type { HeatCell } from '../../api/contract';
-import { Table } from '../../parts/table';
-import { plural } from '../../words/numbers';
+import { DataTable, Table } from '../../parts/table';
+import { duration } from '../../words/durations';
+import { decimal, grouped, percent } from '../../words/numbers';
 import { kWeekdays } from '../../words/times';
 import type { Measure } from './measure';
 
@@ -14,15 +15,26 @@ export function HeatMap({ rows, measure }: { rows: HeatCell[]; measure: Measure 
     <Table caption={`${measure.label} by weekday and hour`} class="heat">
       <thead>
         <tr>
-          <th scope="col"><span class="unseen">Day</span></th>
-          {kHours.map((hour) => <th key={hour} scope="col">{hour}</th>)}
+          <th scope="col">
+            <span class="unseen">Day</span>
+          </th>
+          {kHours.map((hour) => (
+            <th key={hour} scope="col">
+              {hour}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>
         {kWeekdays.map((day, weekday) => (
           <tr key={day}>
-            <th scope="row"><abbr title={day}>{day.slice(0, 3)}</abbr></th>
-            {kHours.map((hour) => <Cell key={hour} row={cells.get(weekday * 24 + hour)} measure={measure} most={most} />)}
+            <th scope="row">
+              <span aria-hidden="true">{day.slice(0, 3)}</span>
+              <span class="unseen">{day}</span>
+            </th>
+            {kHours.map((hour) => (
+              <Cell key={hour} row={cells.get(weekday * 24 + hour)} measure={measure} most={most} />
+            ))}
           </tr>
         ))}
       </tbody>
@@ -38,9 +50,42 @@ interface CellProps {
 
 function Cell({ row, measure, most }: CellProps) {
   const value = row?.[measure.key];
-  if (!row || value === null || value === undefined) return <td class="heat-none" data-value=""><span class="unseen">not known</span></td>;
-  const day = kWeekdays[row.weekday] ?? '';
-  const title = `${day} ${row.hour}:00 – ${row.hour + 1}:00: ${measure.words(value)}, ${plural(row.jobs, 'job')}`;
+  if (value === null || value === undefined) {
+    return (
+      <td class="heat-none">
+        <span class="unseen">not known</span>
+      </td>
+    );
+  }
   const scale = measure.key === 'use' || measure.key === 'queue' ? 'heat' : 'wait';
-  return <td class={`${scale}-${measure.level(value, most)}`} title={title} data-value={value}>{measure.short(value)}</td>;
+  return (
+    <td class={`${scale}-${measure.level(value, most)}`}>
+      <data value={value}>{measure.short(value)}</data>
+    </td>
+  );
+}
+
+/** What the colours and short words stand for, with the number of jobs behind each. */
+export function HeatTable({ rows }: { rows: HeatCell[] }) {
+  const day = (row: HeatCell) => kWeekdays[row.weekday] ?? '';
+  const hour = (row: HeatCell) => `${String(row.hour).padStart(2, '0')}:00`;
+  return (
+    <details class="figures">
+      <summary>Show as a table</summary>
+      <DataTable
+        caption="Waits and use by hour of the week"
+        rows={rows}
+        keyOf={(row) => row.weekday * 24 + row.hour}
+        columns={[
+          { head: 'Day', cell: day, value: day, order: (row) => row.weekday },
+          { head: 'Hour', cell: hour, value: hour },
+          { head: 'Jobs', cell: (row) => grouped(row.jobs), value: (row) => row.jobs, right: true },
+          { head: 'Wait p50', cell: (row) => duration(row.wait_p50_seconds), value: (row) => row.wait_p50_seconds, right: true },
+          { head: 'Wait p90', cell: (row) => duration(row.wait_p90_seconds), value: (row) => row.wait_p90_seconds, right: true },
+          { head: 'Allocated', cell: (row) => percent(row.use), value: (row) => row.use, right: true },
+          { head: 'Waiting', cell: (row) => decimal(row.queue), value: (row) => row.queue, right: true },
+        ]}
+      />
+    </details>
+  );
 }

@@ -4,17 +4,16 @@ import type { History } from '../../api/contract';
 import { Select } from '../../parts/filters';
 import { Answering, Empty, Panel } from '../../parts/panel';
 import { numberParam, requestOf } from '../../parts/route';
-import { browserZone, soFar } from '../../words/times';
+import { soFar } from '../../words/times';
 import { BestTime } from './best_time';
-import { HeatMap } from './heat_map';
-import { kMeasures, measureOf } from './measure';
+import { HeatMap, HeatTable } from './heat_map';
+import { kHistoryRestSeconds, kMeasures, measureOf } from './measure';
 import { WaitScale } from '../now/wait_cell';
 import { OverTime } from './over_time';
 import { ByWeek } from './by_week';
 import { UsagePanel } from './usage_panel';
 
 const kWeeks = 8;
-export const kHistoryRestSeconds = 300; // weeks do not change with every snapshot
 
 export function HistoryView({ params }: { params: URLSearchParams }) {
   const weeks = Math.min(57, Math.max(1, numberParam(params, 'weeks', kWeeks)));
@@ -27,9 +26,20 @@ export function HistoryView({ params }: { params: URLSearchParams }) {
         <>
           <div class="filters filters-page" role="group" aria-label="What to show">
             <Select label="Weeks" name="weeks" value={String(weeks)} options={kWeekOptions} />
-            <Select label="GPU" name="gpu" value={gpu} all="all types" options={(data?.gpus ?? []).map((one) => ({ value: one.gpu, label: one.gpu_name }))} />
-            <Select label="Show" name="measure" value={measure.key} options={kMeasures.map((one) => ({ value: one.key, label: one.label }))} />
-            {data ? <p class="note" data-note>{data.note}</p> : null}
+            <Select
+              label="GPU"
+              name="gpu"
+              value={gpu}
+              all="all types"
+              options={(data?.gpus ?? []).map((one) => ({ value: one.gpu, label: one.gpu_name }))}
+            />
+            <Select
+              label="Show"
+              name="measure"
+              value={measure.key}
+              options={kMeasures.map((one) => ({ value: one.key, label: one.label }))}
+            />
+            {data ? <p class="note">{data.note}</p> : null}
           </div>
           {data?.since === null ? <Empty>No history yet. This view fills as jobs start and end.</Empty> : null}
           {data && data.since !== null ? <Charts data={data} measure={measure} /> : null}
@@ -48,11 +58,21 @@ const kWeekOptions = [
 function Charts({ data, measure }: { data: History; measure: ReturnType<typeof measureOf> }) {
   return (
     <>
-      <Panel title={`${measure.label} by hour of the week`} id="heat" note={`${measure.explains} ${zoneWords(data)}`} actions={measure.key.endsWith('seconds') ? <WaitScale /> : null}>
+      <Panel
+        title={`${measure.label} by hour of the week`}
+        id="heat"
+        note={`${measure.explains} Hours are the cluster’s (${data.time_zone.slice(0, 40)}).`}
+        actions={measure.key.endsWith('seconds') ? <WaitScale /> : null}
+      >
         <BestTime data={data} />
         <HeatMap rows={data.heat} measure={measure} />
+        <HeatTable rows={data.heat} />
       </Panel>
-      <Panel title={`${measure.label} by week`} id="by-week" note={soFar(Math.max(...data.by_week.map((row) => row.week_start)), data.utc_offset_seconds, data.until)}>
+      <Panel
+        title={`${measure.label} by week`}
+        id="by-week"
+        note={soFar(Math.max(...data.by_week.map((row) => row.week_start)), data.utc_offset_seconds, data.until)}
+      >
         <ByWeek data={data} measure={measure} />
       </Panel>
       <Panel title="Queue and use over time" id="over-time">
@@ -60,10 +80,4 @@ function Charts({ data, measure }: { data: History; measure: ReturnType<typeof m
       </Panel>
     </>
   );
-}
-
-function zoneWords(data: History): string {
-  const own = -new Date(data.until * 1000).getTimezoneOffset() * 60;
-  const zone = `Hours are the cluster’s (${data.time_zone.slice(0, 40)}).`;
-  return own === data.utc_offset_seconds ? zone : `${zone} Times in other views are your browser’s (${browserZone()}).`;
 }

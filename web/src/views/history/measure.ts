@@ -2,6 +2,9 @@
 import { duration, shortDuration, waitLevel } from '../../words/durations';
 import { decimal, percent } from '../../words/numbers';
 
+export const kHistoryRestSeconds = 300; // weeks do not change with every snapshot
+export const kHistoryPath = 'v1/history?weeks=8'; // as the views ask for it at first
+
 interface Measured {
   wait_p50_seconds: number | null;
   wait_p90_seconds: number | null;
@@ -21,18 +24,9 @@ export interface Measure {
 
 const kLevels = 6;
 
-const ofMost = (value: number, most: number) =>
-  Math.min(kLevels - 1, Math.floor((kLevels * value) / Math.max(most, 1e-9)));
+const ofMost = (value: number, most: number) => Math.min(kLevels - 1, Math.floor((kLevels * value) / Math.max(most, 1e-9)));
 
 export const kMeasures: Measure[] = [
-  {
-    key: 'wait_p50_seconds',
-    label: 'Wait, median',
-    explains: 'Of jobs that came in that hour, how long half of them waited.',
-    words: duration,
-    short: shortDuration,
-    level: (value) => waitLevel(value) ?? 0,
-  },
   {
     key: 'wait_p90_seconds',
     label: 'Wait, p90',
@@ -42,9 +36,17 @@ export const kMeasures: Measure[] = [
     level: (value) => waitLevel(value) ?? 0,
   },
   {
+    key: 'wait_p50_seconds',
+    label: 'Wait, median',
+    explains: 'Of jobs that came in that hour, how long half of them waited.',
+    words: duration,
+    short: shortDuration,
+    level: (value) => waitLevel(value) ?? 0,
+  },
+  {
     key: 'use',
-    label: 'GPUs in use',
-    explains: 'Share of the GPUs that were busy in that hour, in percent.',
+    label: 'GPUs allocated',
+    explains: 'Share of the GPUs that were allocated in that hour, in percent.',
     words: percent,
     short: (value) => String(Math.round(value * 100)),
     level: (value) => ofMost(value, 1),

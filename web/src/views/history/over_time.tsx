@@ -1,4 +1,4 @@
-// Jobs that wait, the GPUs they want, and the GPUs that are busy, over time.
+// Jobs that wait, the GPUs they want, and the GPUs that are allocated, over time.
 import type { History, HistoryStep } from '../../api/contract';
 import { Plot } from '../../charts/plot';
 import { DataTable } from '../../parts/table';
@@ -18,16 +18,23 @@ export function OverTime({ data }: { data: History }) {
   const yWords = (value: number) => decimal(value);
   return (
     <div class="side-by-side">
-      <Plot zoom label={`Jobs waiting over time; ${span(waiting)}.`} x={x} xWords={xWords} yWords={yWords} lines={[{ name: 'jobs waiting', token: '--series-2', values: waiting }]} />
       <Plot
         zoom
-        label={`GPUs over time: busy, ${span(busy)}; requested by waiting jobs, ${span(wanted)}.`}
+        label={`Jobs waiting over time; ${span(waiting)}.`}
+        x={x}
+        xWords={xWords}
+        yWords={yWords}
+        lines={[{ name: 'jobs waiting', token: '--series-1', values: waiting }]}
+      />
+      <Plot
+        zoom
+        label={`GPUs over time: allocated, ${span(busy)}; that jobs wait for, ${span(wanted)}.`}
         x={x}
         xWords={xWords}
         yWords={yWords}
         lines={[
-          { name: 'GPUs busy', token: '--series-1', values: busy },
-          { name: 'GPUs requested by waiting jobs', token: '--series-3', values: wanted, dash: [5, 4] },
+          { name: 'allocated', token: '--series-1', values: busy },
+          { name: 'waited for', token: '--series-2', values: wanted, dash: [5, 4] },
         ]}
       >
         <SeriesTable rows={data.series} offset={offset} />
@@ -50,10 +57,15 @@ function SeriesTable({ rows, offset }: { rows: HistoryStep[]; offset: number }) 
       rows={newest}
       keyOf={(row) => row.time}
       columns={[
-        { head: 'From', cell: (row) => clusterTime(row.time, offset), value: (row) => clusterTime(row.time, offset) },
+        {
+          head: 'From',
+          cell: (row) => clusterTime(row.time, offset),
+          value: (row) => clusterTime(row.time, offset),
+          order: (row) => row.time,
+        },
         { head: 'Jobs waiting', cell: (row) => decimal(row.pending), value: (row) => row.pending, right: true },
-        { head: 'Their GPUs', cell: (row) => decimal(row.pending_gpus), value: (row) => row.pending_gpus, right: true },
-        { head: 'GPUs busy', cell: (row) => decimal(row.busy_gpus), value: (row) => row.busy_gpus, right: true },
+        { head: 'GPUs waited for', cell: (row) => decimal(row.pending_gpus), value: (row) => row.pending_gpus, right: true },
+        { head: 'Allocated', cell: (row) => decimal(row.busy_gpus), value: (row) => row.busy_gpus, right: true },
       ]}
     />
   );

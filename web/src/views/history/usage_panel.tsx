@@ -9,6 +9,7 @@ import { clusterDay } from '../../words/times';
 
 const kMostWeeks = 26; // that the daemon tells
 const kRestSeconds = 600;
+const kWeek = 7 * 86400;
 
 export function UsagePanel({ weeks, offset }: { weeks: number; offset: number }) {
   const answer = useAnswer<Usage>(`v1/usage?weeks=${Math.min(weeks, kMostWeeks)}`, kRestSeconds);
@@ -24,17 +25,24 @@ function Usage({ data, offset }: { data: Usage; offset: number }) {
   if (accounts.length === 0) return <Empty>No job with GPUs ran in these weeks.</Empty>;
   const named = accounts.some((row) => row.account !== null);
   const priced = accounts.some((row) => row.cost !== null);
-  const nameOf = (row: AccountUsage) => (row === all ? 'all accounts' : row.account ?? (named ? 'other accounts' : 'all accounts'));
+  const nameOf = (row: AccountUsage) => (row === all ? 'all accounts' : (row.account ?? (named ? 'other accounts' : 'all accounts')));
   const most = Math.max(...accounts.flatMap((row) => row.weekly_gpu_hours), 1e-9);
   return (
     <>
-      {data.own_only ? <p class="note" data-own>Only your own jobs: this site keeps the usage of others private (PrivateData).</p> : null}
-      {data.note ? <p class="few" data-usage-note><bdi>{data.note}</bdi></p> : null}
-      {data.known_since !== null && data.known_since > (data.weeks[0] ?? 0) ? <p class="note" data-known-since>The history begins on {clusterDay(data.known_since, offset)}. Earlier jobs are not counted.</p> : null}
-      {named || data.own_only ? null : <p class="note" data-public>The sum over all accounts: names are hidden from callers who are not signed in.</p>}
+      {data.own_only ? <p class="note">Only your own jobs: this site keeps the usage of others private (PrivateData).</p> : null}
+      {data.note ? (
+        <p class="few">
+          <bdi>{data.note}</bdi>
+        </p>
+      ) : null}
+      {data.known_since !== null && data.known_since > (data.weeks[0] ?? 0) ? (
+        <p class="note">The history begins on {clusterDay(data.known_since, offset)}. Earlier jobs are not counted.</p>
+      ) : null}
+      {named || data.own_only ? null : <p class="note">The sum over all accounts: names are hidden from callers who are not signed in.</p>}
       <DataTable
         caption="GPU-hours by account and week"
-        class="usage"
+        class="usage stacked"
+        sort="sort-usage"
         rows={accounts}
         last={accounts.length > 1 ? all : undefined}
         keyOf={(row) => (row === all ? '(all)' : row.account === null ? '(others)' : `account ${row.account}`)}
@@ -42,13 +50,23 @@ function Usage({ data, offset }: { data: Usage; offset: number }) {
           { head: 'Account', cell: (row) => (row.account === null ? nameOf(row) : <Name of={row.account} />), value: nameOf },
           { head: 'Jobs', cell: (row) => grouped(row.jobs), value: (row) => row.jobs, right: true },
           { head: 'GPU-hours', cell: (row) => decimal(row.gpu_hours), value: (row) => row.gpu_hours, right: true },
-          ...(priced ? [{ head: 'Cost', cell: (row: AccountUsage) => decimal(row.cost, 2), value: (row: AccountUsage) => row.cost, right: true }] : []),
-          ...data.weeks.map((week, at) => ({
-            head: `Week of ${clusterDay(week, offset)}`,
-            cell: (row: AccountUsage) => <Hours value={row.weekly_gpu_hours[at] ?? 0} most={row === all ? 0 : most} />,
-            value: (row: AccountUsage) => row.weekly_gpu_hours[at] ?? 0,
-            right: true,
-          })),
+          ...(priced
+            ? [{ head: 'Cost', cell: (row: AccountUsage) => decimal(row.cost, 2), value: (row: AccountUsage) => row.cost, right: true }]
+            : []),
+          ...data.weeks
+            .map((week, at) => ({ week, at }))
+            .reverse()
+            .map(({ week, at }) => ({
+              head: `Week of ${clusterDay(week, offset)}`,
+              cell: (row: AccountUsage) =>
+                week + kWeek <= (data.known_since ?? 0) ? (
+                  <span class="quiet">–</span>
+                ) : (
+                  <Hours value={row.weekly_gpu_hours[at] ?? 0} most={row === all ? 0 : most} />
+                ),
+              value: (row: AccountUsage) => row.weekly_gpu_hours[at] ?? 0,
+              right: true,
+            })),
         ]}
       />
       {priced ? null : <p class="note">Cost is shown for GPU types that have a price in gpus.yaml.</p>}

@@ -8,18 +8,21 @@ export const kConditionWords: Record<Condition, string> = {
   free: 'free',
   partly: 'partly free',
   busy: 'busy',
-  promised: 'promised',
+  promised: 'kept for a job',
   drained: 'drained',
   down: 'down',
 };
 
+/** No new job gets it. */
+export const isBroken = (node: Pick<ClusterNode, 'condition'>): boolean => node.condition === 'drained' || node.condition === 'down';
+
 export type CellKind = 'free' | 'used' | 'promised' | 'gone';
 
-/** One kind for each GPU: used first, then free (or promised), then what no job can have. */
-export function cellsOf(node: ClusterNode, gpus: NodeGpus): CellKind[] {
+/** One kind for each GPU: used first, then free (or kept), then what is unavailable. */
+export function cellsOf(node: Pick<ClusterNode, 'condition'>, gpus: Pick<NodeGpus, 'total' | 'used' | 'free'>): CellKind[] {
   const used = Math.min(gpus.used, gpus.total);
   const rest = gpus.total - used;
-  const up = node.condition !== 'drained' && node.condition !== 'down';
+  const up = !isBroken(node);
   const promised = up && node.condition === 'promised';
   const free = promised ? rest : up ? Math.min(gpus.free, rest) : 0;
   const cells: CellKind[] = [];

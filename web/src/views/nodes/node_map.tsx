@@ -29,19 +29,29 @@ interface TileProps {
   open: boolean;
 }
 
-const same = (a: TileProps, b: TileProps) =>
-  a.open === b.open && a.words === b.words && JSON.stringify(a.node) === JSON.stringify(b.node);
+const same = (a: TileProps, b: TileProps) => a.open === b.open && a.words === b.words && JSON.stringify(a.node) === JSON.stringify(b.node);
 
 const Tile = memo(function Tile({ node, words, open }: TileProps) {
-  const condition = kConditionWords[node.condition] ?? node.condition;
+  const condition = kConditionWords[node.condition];
   return (
-    <li data-node={node.name} data-condition={node.condition}>
-      <button type="button" class={`tile tile-${node.condition}`} aria-expanded={open} onClick={() => setParams({ node: open ? null : node.name })}>
-        <span class="tile-name"><Name of={node.name} wide /></span>
-        <span class="unseen">, {condition}, {freeWords(node)}, </span>
+    <li id={`node-${node.name}`}>
+      <button
+        type="button"
+        class={`tile tile-${node.condition}`}
+        aria-expanded={open}
+        onClick={() => setParams({ node: open ? null : node.name })}
+      >
+        <span class="tile-name">
+          <Name of={node.name} wide />
+        </span>
+        <span class="unseen">
+          , {condition}, {freeWords(node)},{' '}
+        </span>
         {node.gpus.map((gpus) => (
-          <span key={gpus.gres_type} class={gpus.total > 8 ? 'cells cells-many' : 'cells'} data-total={gpus.total} data-used={gpus.used} data-free={gpus.free}>
-            {cellsOf(node, gpus).map((kind, at) => <i key={at} class={`cell cell-${kind}`} />)}
+          <span key={gpus.gres_type} class={gpus.total > 8 ? 'cells cells-many' : 'cells'}>
+            {cellsOf(node, gpus).map((kind, at) => (
+              <i key={at} class={`cell cell-${kind}`} />
+            ))}
           </span>
         ))}
         {node.gpus.length === 0 ? <span class="cells quiet">no GPUs</span> : null}
@@ -55,10 +65,11 @@ const Tile = memo(function Tile({ node, words, open }: TileProps) {
 function untilWords(node: ClusterNode, now: number): string {
   if (node.condition === 'down') return 'down';
   if (node.condition === 'drained') return node.jobs_total > 0 ? 'draining' : 'drained';
-  if (node.condition === 'promised' && node.promised) return node.promised.job_id === null ? 'for a job' : `for job ${node.promised.job_id}`;
+  if (node.condition === 'promised' && node.promised)
+    return node.promised.job_id === null ? 'kept for a job' : `kept for job ${node.promised.job_id}`;
   if (node.reserved && (node.reserved.start ?? 0) <= now) return `reserved to ${clockTime(node.reserved.end, now)}`;
   if (node.condition === 'free') return node.promised ? `free to ${clockTime(node.promised.start, now)}` : 'free';
-  if (node.next_end_p50 === null) return kConditionWords[node.condition] ?? node.condition;
+  if (node.next_end_p50 === null) return kConditionWords[node.condition];
   const seconds = node.next_end_p50 - now;
   return seconds < 30 ? 'more any moment' : `more in ${duration(seconds)}`;
 }

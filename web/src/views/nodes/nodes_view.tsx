@@ -1,16 +1,43 @@
-// Nodes: what each partition has, and a map of nodes with one cell for each GPU.
+// Nodes: what each partition has, what is broken, and a map of nodes with one cell for each GPU.
+import { useRef } from 'preact/hooks';
 import { useAnswer } from '../../live/live';
-import type { Nodes } from '../../api/contract';
+import type { Nodes, Timeline } from '../../api/contract';
+import { allNodes } from '../../api/pages';
 import { Pager, SearchBox, Select } from '../../parts/filters';
-import { Answering, Empty, Panel } from '../../parts/panel';
-import { numberParam, requestOf } from '../../parts/route';
+import { Answering, Empty, Panel, Warnings } from '../../parts/panel';
+import { hashOf, numberParam, requestOf } from '../../parts/route';
+import type { Params } from '../../parts/route';
+import { grouped } from '../../words/numbers';
+import { ClusterMapView } from './cluster_map';
+import type { GroupedBy, MapNode } from './map_groups';
+import { BrokenTable, brokenWords } from './broken_table';
+import { Gantt, GanttLegend } from './gantt';
 import { GroupTable } from './group_table';
+import { SchedulerPanel } from './scheduler_panel';
 import { kConditions, kConditionWords } from './condition';
 import { NodeDetails } from './node_details';
 import { NodeMap } from './node_map';
 import { gpuOptions, partitionOptions } from '../pool_options';
 
 const kPage = 200;
+const kGanttPage = 40;
+const kGanttHours = [
+  { value: '6', label: '6 hours' },
+  { value: '48', label: '48 hours' },
+];
+const kBroken = 'broken'; // a condition of the address: drained or down, as a table
+const kMostBroken = 2000;
+
+const kPictures = [
+  { value: 'cluster', label: 'the whole cluster' },
+  { value: 'time', label: 'jobs in time' },
+];
+const kGroupings: { value: GroupedBy; label: string }[] = [
+  { value: 'partition', label: 'partition' },
+  { value: 'rack', label: 'rack, by name' },
+];
+
+const brokenNodes = (path: string, signal: AbortSignal) => allNodes(path, kMostBroken, signal);
 
 export function NodesView({ params }: { params: URLSearchParams }) {
   const offset = numberParam(params, 'offset', 0);
@@ -20,7 +47,13 @@ export function NodesView({ params }: { params: URLSearchParams }) {
     condition: params.get('condition'),
     search: params.get('search'),
   };
-  const answer = useAnswer<Nodes>(requestOf('v1/nodes', { ...filter, offset: offset || null, limit: kPage }));
+  const broken = filter.condition === kBroken;
+  const picture = broken ? null : kPictures.find((one) => one.value === params.get('map'))?.value;
+  const whole = picture === 'cluster';
+  const rows = picture ? { limit: 0 } : { offset: offset || null, limit: kPage };
+  const page = useAnswer<Nodes>(broken ? null : requestOf('v1/nodes', { ...filter, ...rows }));
+  const all = useAnswer<Nodes>(broken ? requestOf('v1/nodes', filter) : null, 0, undefined, brokenNodes);
+  const answer = broken ? all : page;
   const open = params.get('node');
   return (
     <Answering of={answer}>
@@ -31,53 +64,137 @@ export function NodesView({ params }: { params: URLSearchParams }) {
               <GroupTable groups={data.groups} partition={filter.partition} gpu={filter.gpu} />
             </Panel>
           ) : null}
-          <Panel title="Map" id="map" actions={<Legend />}>
+          <Panel
+            title={broken ? 'Broken nodes' : picture === 'time' ? 'Jobs in time' : 'Map'}
+            id="map"
+            actions={broken ? undefined : picture === 'time' ? <GanttLegend /> : <Legend />}
+          >
+            {data && data.broken.length > 0 ? <BrokenLine data={data} shown={broken} /> : null}
             <div class="filters" role="search" aria-label="Filter nodes">
-              <Select label="Partition" name="partition" value={filter.partition ?? ''} all="all" options={partitionOptions(data?.groups ?? [])} />
+              <Select
+                label="Partition"
+                name="partition"
+                value={filter.partition ?? ''}
+                all="all"
+                options={partitionOptions(data?.groups ?? [])}
+              />
               <Select label="GPU" name="gpu" value={filter.gpu ?? ''} all="all" options={gpuOptions(data?.groups ?? [])} />
               <Select label="Condition" name="condition" value={filter.condition ?? ''} all="all" options={conditionOptions(data)} />
               <SearchBox label="Search" value={filter.search ?? ''} hint="name, feature, reason" />
-              {data ? <Pager offset={data.offset} shown={data.nodes.length} total={data.total} size={kPage} noun="nodes" /> : null}
+              {broken ? null : <Select label="Show" name="map" value={picture ?? ''} all="node by node" options={kPictures} />}
+              {whole ? <Select label="Group by" name="by" value={params.get('by') ?? ''} all="GPU type" options={kGroupings} /> : null}
+              {picture === 'time' ? (
+                <Select label="Time" name="hours" value={params.get('hours') ?? ''} all="24 hours" options={kGanttHours} />
+              ) : null}
+              {data && !broken && !picture ? (
+                <Pager offset={data.offset} shown={data.nodes.length} total={data.total} size={kPage} noun="nodes" />
+              ) : null}
             </div>
-            {data ? <Found data={data} open={open} /> : null}
+            {data && !picture ? <Found data={data} open={open} broken={broken} /> : null}
+            {whole ? <Whole params={params} now={data?.meta.snapshot_taken_at ?? 0} /> : null}
+            {picture === 'time' ? <InTime filter={filter} hours={params.get('hours')} offset={offset} /> : null}
           </Panel>
+          <SchedulerPanel />
         </>
       )}
     </Answering>
   );
 }
 
-function Found({ data, open }: { data: Nodes; open: string | null }) {
+interface InTimeProps {
+  filter: Params;
+  hours: string | null;
+  offset: number;
+}
+
+function InTime({ filter, hours, offset }: InTimeProps) {
+  const answer = useAnswer<Timeline>(requestOf('v1/timeline', { ...filter, hours, offset: offset || null, limit: kGanttPage }));
+  return (
+    <Answering of={answer}>
+      {(data) =>
+        data ? (
+          <>
+            <Pager offset={data.offset} shown={data.nodes.length} total={data.total} size={kGanttPage} noun="nodes" />
+            <Warnings of={data.warnings} />
+            <Gantt data={data} />
+          </>
+        ) : null
+      }
+    </Answering>
+  );
+}
+
+function Whole({ params, now }: { params: URLSearchParams; now: number }) {
+  const list = useRef<HTMLDivElement>(null);
+  const open = params.get('node');
+  const by = kGroupings.find((one) => one.value === params.get('by'))?.value ?? 'type';
+  const [partition, gpu, condition, search] = ['partition', 'gpu', 'condition', 'search'].map((name) => params.get(name) ?? '');
+  const wanted = (node: MapNode) =>
+    (!partition || node.partition === partition) &&
+    (!gpu || node.gpu === gpu) &&
+    (!condition || node.condition === condition) &&
+    (!search || node.name.toLowerCase().includes(search.toLowerCase()));
+  return (
+    <div class={open ? 'with-details' : ''}>
+      <div ref={list}>
+        <ClusterMapView by={by} wanted={wanted} open={open} />
+      </div>
+      {open ? <NodeDetails name={open} node={undefined} now={now} list={list} /> : null}
+    </div>
+  );
+}
+
+function BrokenLine({ data, shown }: { data: Nodes; shown: boolean }) {
+  return (
+    <p class="note">
+      Down or drained: {brokenWords(data.broken)}.{' '}
+      <a href={hashOf('nodes', shown ? {} : { condition: kBroken })}>{shown ? 'All nodes' : 'List'}</a>
+      {shown && data.nodes.length < data.total ? ` The first ${grouped(data.nodes.length)} of ${grouped(data.total)} are listed.` : ''}
+    </p>
+  );
+}
+
+function Found({ data, open, broken }: { data: Nodes; open: string | null; broken: boolean }) {
   const now = data.meta.snapshot_taken_at ?? 0;
+  const list = useRef<HTMLDivElement>(null);
   return (
     <>
       {data.nodes.length === 0 ? <Empty>No node matches this filter.</Empty> : null}
       <div class={open ? 'with-details' : ''}>
-        <NodeMap nodes={data.nodes} now={now} open={open} />
-        {open ? <NodeDetails name={open} node={data.nodes.find((node) => node.name === open)} now={now} /> : null}
+        <div ref={list}>
+          {broken ? <BrokenTable nodes={data.nodes} now={now} open={open} /> : <NodeMap nodes={data.nodes} now={now} open={open} />}
+        </div>
+        {open ? <NodeDetails name={open} node={data.nodes.find((node) => node.name === open)} now={now} list={list} /> : null}
       </div>
     </>
   );
 }
 
 function conditionOptions(data: Nodes | null) {
-  return kConditions.map((condition) => ({
-    value: condition,
-    label: data ? `${kConditionWords[condition]} (${data.conditions[condition] ?? 0})` : kConditionWords[condition],
-  }));
+  const counted = (value: string, words: string, count: (of: Nodes['conditions']) => number) => ({
+    value,
+    label: data ? `${words} (${count(data.conditions)})` : words,
+  });
+  return [
+    ...kConditions.map((condition) => counted(condition, kConditionWords[condition], (of) => of[condition] ?? 0)),
+    counted(kBroken, 'broken: drained or down', (of) => of.drained + of.down),
+  ];
 }
 
 function Legend() {
   const kinds = [
     ['free', 'free'],
     ['used', 'in use'],
-    ['promised', 'promised to a job'],
+    ['promised', 'kept for a job'],
     ['gone', 'unavailable'],
   ];
   return (
     <ul class="legend" aria-label="What the cells mean">
       {kinds.map(([kind, words]) => (
-        <li key={kind}><i class={`cell cell-${kind}`} aria-hidden="true" />{words ?? ''}</li>
+        <li key={kind}>
+          <i class={`cell cell-${kind}`} aria-hidden="true" />
+          {words}
+        </li>
       ))}
     </ul>
   );

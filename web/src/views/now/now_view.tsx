@@ -1,41 +1,61 @@
-// Now: what the cluster does, who waits and why, how long each kind of GPU lets one wait.
-import { useAnswer } from '../../live/live';
-import type { History, Waiting, Waits } from '../../api/contract';
-import { Answered, Empty, Panel } from '../../parts/panel';
-import { kHistoryRestSeconds } from '../history/history_view';
-import { BestTime } from '../history/best_time';
-import { BestTable } from './best_table';
-import { Cards } from './cards';
-import { Totals } from './totals';
+// Now: when a job would start, what each GPU type has, who waits and why, and the cluster last.
+import { useRef } from 'preact/hooks';
+import type { History, Nodes, Waiting, Waits } from '../../api/contract';
+import type { Loaded } from '../../api/loader';
+import { useAnswer, useLive } from '../../live/live';
+import { Empty, Panel, Trouble } from '../../parts/panel';
+import { hashOf } from '../../parts/route';
+import { limit as limitWords } from '../../words/durations';
+import { kHistoryPath, kHistoryRestSeconds } from '../history/measure';
+import { ClusterPanel } from './cluster_panel';
+import { FreePanel } from './free_panel';
+import { GpuTable } from './gpu_table';
+import { limitFor } from './question';
+import { useStarts } from './starts';
+import { StartsPanel } from './starts_panel';
 import { WaitScale } from './wait_cell';
 import { WhoWaits } from './who_waits';
 
-export function NowView() {
-  const answer = useAnswer<Waits>('v1/waits');
+// There is an answer, or an error other than that the daemon is starting or away.
+const settled = ({ data, error }: Loaded<unknown>) => data !== null || (error !== null && error.status !== 0 && error.status !== 503);
+
+export function NowView({ params }: { params: URLSearchParams }) {
+  const waits = useAnswer<Waits>('v1/waits');
+  const nodes = useAnswer<Nodes>('v1/nodes?limit=0');
   const waiting = useAnswer<Waiting>('v1/waiting');
-  const history = useAnswer<History>('v1/history?weeks=8', kHistoryRestSeconds);
+  const history = useAnswer<History>(kHistoryPath, kHistoryRestSeconds);
+  const live = useLive();
+  const now = waits.data?.meta.snapshot_taken_at ?? live.snapshot?.snapshot_taken_at ?? Math.round(Date.now() / 1000);
+  // What stands below is drawn once all of it is there: nothing pushes anything down.
+  const ready = useRef(false);
+  ready.current ||= [waits, nodes, waiting].every(settled);
+  const data = waits.data;
+  const asked = useStarts(params, data, now);
   return (
-    <Answered of={answer}>
-      {(data) => (
-        <>
-          {waiting.data ? <Totals waiting={waiting.data} history={history.data} /> : null}
-          <Panel title="Waits by GPU type" id="waits" note="Wait if you submitted now: median – 90th percentile. Rows: GPUs; columns: time limit." actions={<WaitScale />}>
-            {data.gpus.length === 0 ? <Empty>No partition that you may see has GPUs.</Empty> : null}
-            <Cards gpus={data.gpus} />
-          </Panel>
-          {waiting.data ? <WhoWaits data={waiting.data} /> : null}
-          {waiting.error && !waiting.data ? <p class="note" data-no-waiting><bdi>{waiting.error.message}</bdi></p> : null}
-          {data.best.length > 0 ? (
-            <Panel title="Where a job starts first" id="best" note="GPUs on one node; up to three places, by median wait.">
-              {history.data ? <BestTime data={history.data} /> : null}
-              <BestTable rows={data.best} />
-            </Panel>
-          ) : null}
-          <p class="record" data-note>
-            <strong>Accuracy.</strong> {data.forecast.note} <a href="#/accuracy">See the details</a>
-          </p>
-        </>
-      )}
-    </Answered>
+    <div class="answered" aria-busy={!ready.current || waits.loading}>
+      {waits.error ? <Trouble error={waits.error} hasData={data !== null} /> : null}
+      <StartsPanel asked={asked} now={now} />
+      {!ready.current ? <p class="waiting">Asking the daemon …</p> : null}
+      {ready.current && data ? <Types data={data} nodes={nodes.data} limit={limitFor(data.gpus, asked.question.hours)} /> : null}
+      {ready.current && data && data.gpus.length > 0 ? <FreePanel types={data.gpus} asked={asked} now={now} /> : null}
+      {ready.current && waiting.data ? <WhoWaits data={waiting.data} /> : null}
+      {ready.current && waiting.error && !waiting.data && !waits.error ? <Trouble error={waiting.error} hasData={false} /> : null}
+      {ready.current && waiting.data ? <ClusterPanel waiting={waiting.data} history={history.data} settled={settled(history)} /> : null}
+      {ready.current && data ? (
+        <p class="record">
+          <bdi>{data.forecast.note}</bdi>. <a href={hashOf('accuracy')}>Details</a>
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+function Types({ data, nodes, limit }: { data: Waits; nodes: Nodes | null; limit: number }) {
+  const note = `Waits of a job submitted now with a time limit of ${limitWords(limit)}, median – 90th percentile; other limits where they differ.`;
+  return (
+    <Panel title="GPU types" id="waits" note={note} actions={<WaitScale />}>
+      {data.gpus.length === 0 ? <Empty>No partition that you may see has GPUs.</Empty> : null}
+      {data.gpus.length > 0 ? <GpuTable gpus={data.gpus} groups={nodes?.groups ?? []} limit={limit} /> : null}
+    </Panel>
   );
 }

@@ -1,43 +1,29 @@
-// One job: why it waits, when it will start, what would start it sooner.
-import { useEffect, useRef } from 'preact/hooks';
-import type { ComponentChildren } from 'preact';
+// One job: why it waits, who is ahead, when it will start, what would start it sooner; or where it runs.
+import type { RefObject } from 'preact';
+import type { Job, PriorityParts } from '../../api/contract';
 import { useAnswer } from '../../live/live';
-import type { Job } from '../../api/contract';
 import { CopyLine } from '../../parts/copy';
+import { Details, Fact } from '../../parts/details';
 import { Name } from '../../parts/name';
-import { Answering } from '../../parts/panel';
-import { setParams } from '../../parts/route';
-import { duration, limit } from '../../words/durations';
-import { clockTime, fullTime } from '../../words/times';
+import { Answering, Warnings } from '../../parts/panel';
+import { hashOf } from '../../parts/route';
+import { Sentences } from '../../parts/sentences';
+import { ShareBar } from '../../parts/share_bar';
+import { duration, length, limit } from '../../words/durations';
+import { decimal, grouped, plural } from '../../words/numbers';
+import { clockRange, clockTime, fullTime } from '../../words/times';
 
-export function JobDetails({ id }: { id: string }) {
-  const place = useRef<HTMLElement>(null);
+export function JobDetails({ id, list }: { id: string; list: RefObject<HTMLElement> }) {
   const answer = useAnswer<Job>(`v1/jobs/${encodeURIComponent(id)}`);
-  useEffect(() => place.current?.focus({ preventScroll: true }), [id]);
   const gone = answer.error?.status === 404;
   return (
-    <aside class="details" aria-label={`Job ${id}`} tabIndex={-1} ref={place} onKeyDown={(event) => event.key === 'Escape' && close(id)} data-job-details={id}>
-      <div class="details-head">
-        <h3>Job {id}</h3>
-        <button type="button" class="icon-button" onClick={() => close(id)} aria-label="Close the details">✕</button>
-      </div>
-      {gone ? <p class="quiet" data-gone>Job {id} neither waits nor runs now.</p> : <Answering of={answer}>{(job) => (job ? <Facts job={job} /> : null)}</Answering>}
-    </aside>
-  );
-}
-
-// The focus goes back to the link of the row.
-function close(id: string) {
-  setParams({ job: null });
-  document.querySelector<HTMLElement>(`tr[data-job="${CSS.escape(id)}"] a`)?.focus();
-}
-
-function Fact({ term, children }: { term: string; children: ComponentChildren }) {
-  return (
-    <>
-      <dt>{term}</dt>
-      <dd>{children}</dd>
-    </>
+    <Details title={<>Job {id}</>} label={`Job ${id}`} param="job" list={list}>
+      {gone ? (
+        <p class="quiet">Job {id} neither waits nor runs now.</p>
+      ) : (
+        <Answering of={answer}>{(job) => (job ? <Facts job={job} /> : null)}</Answering>
+      )}
+    </Details>
   );
 }
 
@@ -47,30 +33,86 @@ function Facts({ job }: { job: Job }) {
   return (
     <>
       <dl class="facts">
-        {job.name !== null ? <Fact term="Name"><Name of={job.name} wide /></Fact> : null}
-        {job.user !== null ? <Fact term="User"><Name of={job.user} /> <Name of={job.account} /></Fact> : null}
-        <Fact term="GPUs">{job.gpu === '' ? '–' : <>{job.gpus} × <Name of={job.gpu_name} /></>}</Fact>
-        <Fact term="Partition"><Name of={job.partition} /></Fact>
+        {job.name !== null ? (
+          <Fact term="Name">
+            <Name of={job.name} wide />
+          </Fact>
+        ) : null}
+        {job.user !== null ? (
+          <Fact term="User">
+            <a href={hashOf('queue', { search: job.user })}>
+              <Name of={job.user} />
+            </a>{' '}
+            <Name of={job.account} />
+          </Fact>
+        ) : null}
+        <Fact term="GPUs">
+          {job.gpu === '' ? (
+            '–'
+          ) : (
+            <>
+              {job.gpus} × <Name of={job.gpu_name} />
+              {job.nodes > 1 ? ` on ${plural(job.nodes, 'node')}` : ''}
+            </>
+          )}
+        </Fact>
+        <Fact term="Partition">
+          <Name of={job.partition} />
+        </Fact>
         <Fact term="Time limit">{limit(job.time_limit_seconds)}</Fact>
-        {pending ? <Fact term="Start">{startWords(job, now)}</Fact> : <Fact term="End">{clockTime(job.end_p50, now)} – {clockTime(job.end_p90, now)} (median – 90th percentile)</Fact>}
-        {job.moved ? <Fact term="Forecast at submission"><span title={fullTime(job.moved.said_start)}>{clockTime(job.moved.said_start, now)}</span></Fact> : null}
+        {job.submit_time === null ? null : (
+          <Fact term="Submitted">
+            {fullTime(job.submit_time)}, {length(now - job.submit_time)} ago
+          </Fact>
+        )}
+        {pending ? <Fact term="Start">{startWords(job, now)}</Fact> : <RunningFacts job={job} now={now} />}
+        {job.slurm_start ? <Fact term="Slurm’s estimate">{clockTime(job.slurm_start, now)}</Fact> : null}
+        {job.moved ? <Fact term="Forecast at submission">{fullTime(job.moved.said_start)}</Fact> : null}
       </dl>
-      {job.moved && job.moved.because.length > 0 ? <Sentences of={job.moved.because} /> : null}
-      {pending ? <Pending job={job} /> : <p>It is running.</p>}
+      {job.moved ? <Sentences of={job.moved.because} /> : null}
+      {pending ? <Pending job={job} /> : null}
+      <Warnings of={job.warnings} />
     </>
   );
 }
 
+const kRangeWords = '(median – 90th percentile)';
+
 function startWords(job: Job, now: number): string {
-  if (job.wait_p50_seconds === null || job.wait_p50_seconds === undefined) return 'not known while the job is held or blocked';
-  return `${clockTime(job.start_p50, now)} – ${clockTime(job.start_p90, now)} (median – 90th percentile)`;
+  if (job.start_p50 == null) return 'not known while the job is held or blocked';
+  return `${clockRange(job.start_p50, job.start_p90 ?? job.start_p50, now)} ${kRangeWords}`;
 }
 
-function Sentences({ of }: { of: string[] }) {
+function RunningFacts({ job, now }: { job: Job; now: number }) {
   return (
-    <ul class="reason-list">
-      {of.map((one) => <li key={one}><bdi>{one}</bdi></li>)}
-    </ul>
+    <>
+      {job.start_time == null ? null : (
+        <Fact term="Running">
+          since {fullTime(job.start_time)}, for {length(now - job.start_time)}
+        </Fact>
+      )}
+      <Fact term="End">
+        {job.end_p50 == null ? 'not known' : `${clockRange(job.end_p50, job.end_p90 ?? job.end_p50, now)} ${kRangeWords}`}
+      </Fact>
+      <RunsOn job={job} />
+    </>
+  );
+}
+
+const kMostNodes = 50;
+
+function RunsOn({ job }: { job: Job }) {
+  const rest = job.on_nodes.length - kMostNodes;
+  if (job.on_nodes.length === 0) return null;
+  return (
+    <Fact term="Nodes">
+      {job.on_nodes.slice(0, kMostNodes).map((name) => (
+        <a key={name} href={hashOf('nodes', { search: name, node: name })}>
+          <Name of={name} />{' '}
+        </a>
+      ))}
+      {rest > 0 ? `and ${grouped(rest)} more` : ''}
+    </Fact>
   );
 }
 
@@ -80,26 +122,87 @@ function Pending({ job }: { job: Job }) {
     <>
       <h4>Why it waits</h4>
       {job.why.length === 0 ? <p class="quiet">Slurm gives no reason.</p> : null}
-      <ul class="reason-list" data-why>
+      <ul class="reason-list" aria-label="Why it waits">
         {job.why.map((one) => (
           <li key={one.words}>
             <bdi>{one.words}</bdi>
-            {one.clears ? <span class="sub"><bdi>Clears {one.clears}</bdi></span> : null}
+            {one.clears ? (
+              <span class="sub">
+                <bdi>Clears {one.clears}</bdi>
+              </span>
+            ) : null}
           </li>
         ))}
       </ul>
+      {job.jobs_before ? <Ahead job={job} /> : null}
+      {job.priority_factors ? <Priority parts={job.priority_factors} /> : null}
       <h4>What would start it sooner</h4>
       {job.cheaper.length === 0 && !advice ? <p class="quiet">No change was found that would start it sooner.</p> : null}
-      <ul class="reason-list" data-sooner>
-        {advice ? <li><bdi>{advice.words}</bdi>{advice.command ? <CopyLine text={advice.command} label="Time limit" /> : null}</li> : null}
+      <ul class="reason-list" aria-label="What would start it sooner">
+        {advice ? (
+          <li>
+            <bdi>{advice.words}</bdi>
+            {advice.command ? <CopyLine text={advice.command} label="Time limit" /> : null}
+          </li>
+        ) : null}
         {job.cheaper.map((one) => (
           <li key={one.words}>
             <bdi>{one.words}</bdi>
-            {one.wait_p50_seconds !== null ? <span class="sub">{one.change}: would start in {duration(one.wait_p50_seconds)}</span> : null}
+            <span class="sub">
+              {one.change}: would start in {duration(one.wait_p50_seconds)}
+            </span>
           </li>
         ))}
       </ul>
-      {job.warnings.map((one) => <p key={one} class="note"><bdi>{one}</bdi></p>)}
+    </>
+  );
+}
+
+/** Those that want some of its nodes and are ranked above it. An array is one of these, its tasks are all counted. */
+function Ahead({ job }: { job: Job }) {
+  const before = job.jobs_before ?? 0;
+  const ahead = job.ahead ?? [];
+  return (
+    <>
+      <h4>Ahead of it: {plural(before, 'job')}</h4>
+      <ul class="reason-list" aria-label="Jobs ahead of it">
+        {ahead.map((one) => (
+          <li key={one.job_id}>
+            <a href={hashOf('queue', { job: one.job_id })}>Job {one.job_id}</a>, {plural(one.gpus, 'GPU')}, priority {grouped(one.priority)}
+          </li>
+        ))}
+      </ul>
+      {ahead.length > 0 && before > ahead.length ? <p class="quiet">and {grouped(before - ahead.length)} more</p> : null}
+    </>
+  );
+}
+
+const kFactors: [keyof PriorityParts, string][] = [
+  ['age', 'age'],
+  ['fair_share', 'fair share'],
+  ['qos', 'QOS'],
+  ['partition', 'partition'],
+  ['job_size', 'job size'],
+  ['tres', 'TRES'],
+  ['association', 'association'],
+];
+
+function Priority({ parts }: { parts: PriorityParts }) {
+  const present = kFactors.map(([key, name], at) => ({ name, value: parts[key], kind: `part-${at}` })).filter((part) => part.value > 0);
+  const total = present.reduce((sum, part) => sum + part.value, 0);
+  return (
+    <>
+      <h4>Priority {decimal(parts.total, 0)}</h4>
+      <ShareBar parts={present} total={total} />
+      <ul class="legend" aria-label="Parts of the priority">
+        {present.map((part) => (
+          <li key={part.name}>
+            <i class={`cell fill-${part.kind}`} aria-hidden="true" />
+            {part.name} {decimal(part.value, 0)}
+          </li>
+        ))}
+        {parts.nice > 0 ? <li>nice −{decimal(parts.nice, 0)}</li> : null}
+      </ul>
     </>
   );
 }

@@ -1,10 +1,7 @@
 // Pools: what waits, runs and is free in each partition × GPU type. A pool's name filters by it.
 import type { QueuePool } from '../../api/contract';
-import { Name } from '../../parts/name';
-import { hashOf } from '../../parts/route';
-import { Table } from '../../parts/table';
-import { grouped } from '../../words/numbers';
-import { restOfLabel } from '../pool_options';
+import { DataTable } from '../../parts/table';
+import { countColumn, gpuColumn, isChosen, partitionColumn } from '../shared_columns';
 
 interface PoolTableProps {
   pools: QueuePool[];
@@ -13,36 +10,24 @@ interface PoolTableProps {
 }
 
 export function PoolTable({ pools, partition, gpu }: PoolTableProps) {
+  const chosen = (pool: QueuePool) => isChosen(pool, partition, gpu);
   return (
-    <Table caption="Jobs by partition and GPU type" class="groups">
-      <thead>
-        <tr>
-          <th scope="col">Partition</th>
-          <th scope="col">GPU</th>
-          {['Pending jobs', 'Pending GPUs', 'Running jobs', 'Running GPUs', 'Free GPUs'].map((head) => (
-            <th key={head} scope="col" class="right">{head}</th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {pools.map((pool) => (
-          <PoolRow key={`${pool.partition}/${pool.gpu}`} pool={pool} chosen={pool.partition === partition && (pool.gpu === gpu || (!gpu && pool.gpu === ''))} />
-        ))}
-      </tbody>
-    </Table>
-  );
-}
-
-function PoolRow({ pool, chosen }: { pool: QueuePool; chosen: boolean }) {
-  const to = hashOf('queue', chosen ? {} : { partition: pool.partition, gpu: pool.gpu });
-  const values = [pool.pending, pool.pending_gpus, pool.running, pool.running_gpus, pool.free];
-  return (
-    <tr class={chosen ? 'chosen' : ''} data-partition={pool.partition} data-gpu={pool.gpu} data-pending={pool.pending} data-running={pool.running} data-free={pool.free}>
-      <th scope="row"><a href={to}><Name of={pool.partition} /><span class="unseen">{restOfLabel(pool, chosen)}</span></a></th>
-      <td>{pool.gpu === '' ? <span class="quiet">no GPUs</span> : <Name of={pool.gpu_name} />}</td>
-      {values.map((value, index) => (
-        <td key={index} class={value === 0 ? 'right quiet' : 'right'}>{grouped(value)}</td>
-      ))}
-    </tr>
+    <DataTable
+      caption="Jobs by partition and GPU type"
+      class="groups"
+      sort="sort-pools"
+      rows={pools}
+      keyOf={(pool) => `${pool.partition}/${pool.gpu}`}
+      rowClass={(pool) => (chosen(pool) ? 'chosen' : undefined)}
+      columns={[
+        partitionColumn<QueuePool>('queue', chosen),
+        gpuColumn<QueuePool>(),
+        countColumn<QueuePool>('Pending jobs', (pool) => pool.pending),
+        countColumn<QueuePool>('Pending GPUs', (pool) => pool.pending_gpus),
+        countColumn<QueuePool>('Running jobs', (pool) => pool.running),
+        countColumn<QueuePool>('Running GPUs', (pool) => pool.running_gpus),
+        countColumn<QueuePool>('Free GPUs', (pool) => pool.free),
+      ]}
+    />
   );
 }

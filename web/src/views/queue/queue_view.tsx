@@ -1,17 +1,21 @@
 // Queue: pools, and the jobs on a time line: when those that wait start, when those that run end.
-import { useAnswer } from '../../live/live';
+import { useRef } from 'preact/hooks';
 import type { Queue } from '../../api/contract';
+import { useAnswer } from '../../live/live';
 import { Pager, SearchBox, Select } from '../../parts/filters';
 import { Answering, Empty, Panel } from '../../parts/panel';
 import { numberParam, requestOf } from '../../parts/route';
+import { plural } from '../../words/numbers';
 import { gpuOptions, partitionOptions } from '../pool_options';
 import { kSpans } from './axis';
-import { PoolTable } from './pool_table';
-import { TimeLine } from './time_line';
+import { sortParam } from './columns';
 import { JobDetails } from './job_details';
-import { plural } from '../../words/numbers';
+import { PoolTable } from './pool_table';
+import { SweepTable } from './sweep_table';
+import { TimeLine } from './time_line';
 
 const kPage = 100;
+const kWide = window.matchMedia('(min-width: 721px)').matches; // a phone shows the jobs first
 
 export function QueueView({ params }: { params: URLSearchParams }) {
   const offset = numberParam(params, 'offset', 0);
@@ -19,9 +23,11 @@ export function QueueView({ params }: { params: URLSearchParams }) {
     state: params.get('state'),
     partition: params.get('partition'),
     gpu: params.get('gpu'),
+    account: params.get('account'),
     search: params.get('search'),
   };
-  const answer = useAnswer<Queue>(requestOf('v1/queue', { ...filter, offset: offset || null, limit: kPage }));
+  const asked = { ...filter, sort: sortParam(params.get('sort')) };
+  const answer = useAnswer<Queue>(requestOf('v1/queue', { ...asked, offset: offset || null, limit: kPage }));
   const span = params.get('span') ?? '';
   return (
     <Answering of={answer}>
@@ -29,20 +35,34 @@ export function QueueView({ params }: { params: URLSearchParams }) {
         <>
           {data ? (
             <Panel title="Pools" id="pools">
-              <PoolTable pools={data.pools} partition={filter.partition} gpu={filter.gpu} />
+              <details open={kWide}>
+                <summary>Jobs and free GPUs by partition and type</summary>
+                <PoolTable pools={data.pools} partition={filter.partition} gpu={filter.gpu} />
+              </details>
+            </Panel>
+          ) : null}
+          {data?.sweeps?.length ? (
+            <Panel title="Sweeps" id="sweeps">
+              <SweepTable sweeps={data.sweeps} now={data.meta.snapshot_taken_at ?? 0} />
             </Panel>
           ) : null}
           <Panel title="Jobs" id="jobs" actions={<Legend />}>
             <div class="filters" role="search" aria-label="Filter jobs">
               <Select label="State" name="state" value={filter.state ?? ''} all="all" options={kStates} />
-              <Select label="Partition" name="partition" value={filter.partition ?? ''} all="all" options={partitionOptions(data?.pools ?? [])} />
+              <Select
+                label="Partition"
+                name="partition"
+                value={filter.partition ?? ''}
+                all="all"
+                options={partitionOptions(data?.pools ?? [])}
+              />
               <Select label="GPU" name="gpu" value={filter.gpu ?? ''} all="all" options={gpuOptions(data?.pools ?? [])} />
+              {filter.account ? <Select label="Account" name="account" value={filter.account} all="all" options={[]} /> : null}
               <Select label="Time line" name="span" value={span} all="fits the rows" options={kSpans} />
               <SearchBox label="Search" value={filter.search ?? ''} hint="job id, name, user" />
-              {data ? <Pager offset={data.offset} shown={data.jobs.length} total={data.total} size={kPage} noun="jobs" /> : null}
+              {data ? <Pager offset={offset} shown={data.jobs.length} total={data.total} size={kPage} noun="jobs" /> : null}
             </div>
-            {data ? <Found data={data} span={span} params={params} /> : null}
-            {!data && params.get('job') ? <JobDetails id={params.get('job') ?? ''} /> : null}
+            {data ? <Found data={data} file={requestOf('v1/queue', { ...asked, format: 'csv' })} params={params} /> : null}
           </Panel>
         </>
       )}
@@ -50,15 +70,32 @@ export function QueueView({ params }: { params: URLSearchParams }) {
   );
 }
 
-function Found({ data, span, params }: { data: Queue; span: string; params: URLSearchParams }) {
+interface FoundProps {
+  data: Queue;
+  file: string; // the address of the filtered and sorted queue as CSV
+  params: URLSearchParams;
+}
+
+function Found({ data, file, params }: FoundProps) {
+  const list = useRef<HTMLDivElement>(null);
   const open = params.get('job');
+  const { jobs } = data;
   return (
     <>
       <div class={open ? 'with-details' : ''}>
-        {data.jobs.length === 0 ? <Empty>No job matches this filter.</Empty> : <TimeLine jobs={data.jobs} now={data.meta.snapshot_taken_at ?? 0} span={span} open={open} params={Object.fromEntries(params)} />}
-        {open ? <JobDetails id={open} /> : null}
+        <div ref={list} class="list">
+          {jobs.length === 0 ? <Empty>No job matches this filter.</Empty> : null}
+          {jobs.length > 0 ? (
+            <TimeLine jobs={jobs} total={data.total} file={file} now={data.meta.snapshot_taken_at ?? 0} params={params} />
+          ) : null}
+        </div>
+        {open ? <JobDetails id={open} list={list} /> : null}
       </div>
-      {data.hidden > 0 ? <p class="note">{plural(data.hidden, 'more job')} {data.hidden === 1 ? 'is' : 'are'} hidden: you are not signed in.</p> : null}
+      {data.hidden > 0 ? (
+        <p class="note">
+          {plural(data.hidden, 'more job')} {data.hidden === 1 ? 'is' : 'are'} hidden: you are not signed in.
+        </p>
+      ) : null}
     </>
   );
 }
@@ -71,11 +108,26 @@ const kStates = [
 function Legend() {
   return (
     <ul class="legend" aria-label="What the bars mean">
-      <li><i class="key key-start" aria-hidden="true" />may start (p10 – p90), mark: median</li>
-      <li><i class="key key-run" aria-hidden="true" />expected run</li>
-      <li><i class="key key-running" aria-hidden="true" />runs, to the median end, lighter to p90</li>
-      <li><i class="key key-limit" aria-hidden="true" />time limit</li>
-      <li><i class="key key-slurm" aria-hidden="true" />Slurm’s own estimate</li>
+      <li>
+        <i class="key key-start" aria-hidden="true" />
+        may start (p10 – p90), mark: median
+      </li>
+      <li>
+        <i class="key key-run" aria-hidden="true" />
+        expected run
+      </li>
+      <li>
+        <i class="key key-running" aria-hidden="true" />
+        runs, to the median end, lighter to p90
+      </li>
+      <li>
+        <i class="key key-limit" aria-hidden="true" />
+        time limit
+      </li>
+      <li>
+        <i class="key key-slurm" aria-hidden="true" />
+        Slurm’s own estimate
+      </li>
     </ul>
   );
 }

@@ -1,0 +1,27 @@
+// For a screen on a wall: wall=1 leaves out what is to be pressed and makes the rest larger; rotate=30 shows one view after
+// another, each for so many seconds, until a key is pressed.
+import { useEffect, useLayoutEffect } from 'preact/hooks';
+import { hashOf, numberParam } from './route';
+import type { Route, View } from './route';
+
+const kTurns: View[] = ['now', 'nodes', 'queue'];
+const kLeastSeconds = 5;
+
+export function useWall({ view, params }: Route): void {
+  const wall = params.get('wall') === '1';
+  const seconds = wall ? numberParam(params, 'rotate', 0) : 0;
+  useLayoutEffect(() => {
+    document.documentElement.classList.toggle('wall', wall);
+  }, [wall]);
+  useEffect(() => {
+    if (seconds < kLeastSeconds) return undefined;
+    const next = kTurns[(kTurns.indexOf(view) + 1) % kTurns.length] ?? 'now';
+    const turn = setTimeout(() => window.location.replace(hashOf(next)), seconds * 1000);
+    const stop = () => window.location.replace(hashOf(view, { rotate: null }));
+    window.addEventListener('keydown', stop);
+    return () => {
+      clearTimeout(turn);
+      window.removeEventListener('keydown', stop);
+    };
+  }, [seconds, view]);
+}

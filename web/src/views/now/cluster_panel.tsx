@@ -1,0 +1,100 @@
+// The cluster in two figures, and how much of it was allocated in the last week.
+import type { History, HistoryStep, Waiting } from '../../api/contract';
+import { Figure } from '../../parts/figure';
+import { Plot } from '../../charts/plot';
+import { Panel } from '../../parts/panel';
+import { hashOf } from '../../parts/route';
+import { DataTable } from '../../parts/table';
+import { decimal, grouped, percent, plural } from '../../words/numbers';
+import { clockOffset, clusterTime } from '../../words/times';
+import { BestTime } from '../history/best_time';
+
+const kDay = 86400;
+const kWeek = 7 * kDay;
+const kHeight = 150;
+
+interface ClusterPanelProps {
+  waiting: Waiting;
+  history: History | null;
+  settled: boolean; // there is an answer about the history, or an error
+}
+
+export function ClusterPanel({ waiting: { gpus, all }, history, settled }: ClusterPanelProps) {
+  return (
+    <Panel title="Cluster" id="cluster">
+      <dl class="figures-row">
+        <Figure name="Free GPUs" value={grouped(gpus.free)}>
+          of {grouped(gpus.total)}: {grouped(gpus.used)} in use, {grouped(gpus.promised)} kept,{' '}
+          {gpus.unavailable > 0 ? (
+            <a href={hashOf('nodes', { condition: 'broken' })}>{grouped(gpus.unavailable)} unavailable</a>
+          ) : (
+            '0 unavailable'
+          )}
+        </Figure>
+        <Figure name="GPUs that jobs wait for" value={grouped(all.pending_gpus)}>
+          {plural(all.pending, 'job')}, {decimal(all.pending_gpu_hours, all.pending_gpu_hours < 100 ? 1 : 0)} GPU-hours by the median run
+          time
+        </Figure>
+      </dl>
+      <div class="trend">
+        {history ? <Trend history={history} /> : settled ? <p class="note">The history is not known.</p> : null}
+        {history ? <BestTime data={history} /> : null}
+      </div>
+    </Panel>
+  );
+}
+
+/** The share of GPUs allocated from `from` to `to`, weighted by time; null where less than half of it is known. */
+export function allocatedShare(history: History, from: number, to: number): number | null {
+  const total = history.gpus.reduce((sum, gpu) => sum + gpu.total, 0);
+  const known = history.series.filter((row) => row.busy_gpus !== null && row.time < to && row.time + row.seconds > from);
+  const part = (row: HistoryStep) => Math.min(to, row.time + row.seconds) - Math.max(from, row.time);
+  const seconds = known.reduce((sum, row) => sum + part(row), 0);
+  if (total <= 0 || seconds < (to - from) / 2) return null;
+  return Math.min(1, known.reduce((sum, row) => sum + (row.busy_gpus ?? 0) * part(row), 0) / seconds / total);
+}
+
+function Trend({ history }: { history: History }) {
+  const { until } = history;
+  const rows = history.series.filter((row) => row.time >= until - kWeek);
+  if (rows.filter((row) => row.busy_gpus !== null).length < 2) {
+    return <p class="note">No history yet. Trends appear once gpuadvised has watched the cluster for a day.</p>;
+  }
+  const ofDay = allocatedShare(history, until - kDay, until);
+  const ofWeek = allocatedShare(history, until - kWeek, until);
+  const ahead = clockOffset(until);
+  return (
+    <>
+      <p class="note">
+        Allocated: {percent(ofDay)} of all GPUs in the last 24 hours, {percent(ofWeek)} in the last 7 days.
+      </p>
+      <Plot
+        label={`GPUs allocated and GPUs that jobs wait for, last 7 days: ${percent(ofWeek)} allocated.`}
+        height={kHeight}
+        x={rows.map((row) => row.time + ahead)}
+        xWords={(at) => clusterTime(at, 0)}
+        yWords={(value) => decimal(value)}
+        lines={[
+          { name: 'allocated', token: '--series-1', values: rows.map((row) => row.busy_gpus) },
+          { name: 'waited for', token: '--series-2', values: rows.map((row) => row.pending_gpus), dash: [5, 4] },
+        ]}
+      >
+        <DataTable
+          caption="GPUs allocated and waited for, last 7 days"
+          rows={[...rows].reverse()}
+          keyOf={(row) => row.time}
+          columns={[
+            {
+              head: 'From',
+              cell: (row) => clusterTime(row.time, ahead),
+              value: (row) => clusterTime(row.time, ahead),
+              order: (row) => row.time,
+            },
+            { head: 'Allocated', cell: (row) => decimal(row.busy_gpus), value: (row) => row.busy_gpus, right: true },
+            { head: 'Waited for', cell: (row) => decimal(row.pending_gpus), value: (row) => row.pending_gpus, right: true },
+          ]}
+        />
+      </Plot>
+    </>
+  );
+}

@@ -1,0 +1,90 @@
+// The question on top of Now: how much, for how long, from when on. It is in the address, so that it can be sent.
+import type { GpuWaits, Selection, SelectRequest, Waits } from '../../api/contract';
+import { numberParam } from '../../parts/route';
+
+export interface Question {
+  gpus: number; // on each node
+  nodes: number;
+  hours: number;
+  memory: number; // GB of each GPU, at least
+  begin: number | null; // unix time; null: now
+}
+
+/** Where and when it would start. */
+export interface Start {
+  gpu: string;
+  gpu_name: string;
+  partition: string;
+  memory_bytes: number | null;
+  may_be_preempted?: boolean; // absent: not known
+  p10: number; // seconds from the snapshot on
+  p50: number;
+  p90: number;
+}
+
+const kHour = 3600;
+const kMostHours = 9999;
+export const kUsual: Question = { gpus: 1, nodes: 1, hours: 8, memory: 0, begin: null };
+
+export function questionOf(params: URLSearchParams): Question {
+  const hours = Number(params.get('hours') ?? kUsual.hours);
+  const begin = numberParam(params, 'begin', 0);
+  return {
+    gpus: Math.min(1024, Math.max(1, numberParam(params, 'gpus', kUsual.gpus))),
+    nodes: Math.min(10_000, Math.max(1, numberParam(params, 'nodes', kUsual.nodes))),
+    hours: hours > 0 && hours <= kMostHours ? hours : kUsual.hours,
+    memory: Math.min(10_000, numberParam(params, 'memory', kUsual.memory)),
+    begin: begin > 0 ? begin : null,
+  };
+}
+
+/** What POST /v1/select is asked. */
+export function selectBody(question: Question): SelectRequest {
+  const { gpus, nodes, hours, memory, begin } = question;
+  const job = { gres: `gpu:${gpus}`, nodes, time_limit_seconds: Math.round(hours * kHour), ...(begin === null ? {} : { begin }) };
+  return { job, ...(memory > 0 ? { min_gpu_memory_bytes: memory * 1e9 } : {}) };
+}
+
+export function startsOf(answer: Selection): Start[] {
+  return answer.alternatives.map((one) => ({
+    ...one,
+    memory_bytes: one.gpu_memory_bytes || null,
+    p10: one.wait_p10_seconds,
+    p50: one.wait_p50_seconds,
+    p90: one.wait_p90_seconds,
+  }));
+}
+
+/**
+ * The answer that /v1/waits has already, which the daemon computes once for all pages: of common sizes and limits, of any GPU,
+ * from now on. Null where the question is another one.
+ */
+export function knownStarts(waits: Waits, { gpus, nodes, hours, memory, begin }: Question): Start[] | null {
+  if (memory > 0 || begin !== null) return null;
+  const limit = hours * kHour;
+  const same = (one: { gpus_per_node: number; nodes: number; time_limit_seconds: number }) =>
+    one.gpus_per_node === gpus && one.nodes === nodes && one.time_limit_seconds === limit;
+  const choices = waits.best.find(same)?.choices ?? [];
+  const starts = choices.map((choice) => {
+    const type = waits.gpus.find((one) => one.gpu === choice.gpu);
+    const wait = type?.waits.find(same);
+    if (!type || wait?.wait_p10_seconds == null || choice.wait_p90_seconds === null) return null;
+    // The type's own row may be of another partition, whose p10 says nothing here.
+    if (wait.wait_p50_seconds !== choice.wait_p50_seconds || wait.wait_p90_seconds !== choice.wait_p90_seconds) return null;
+    const { gpu, gpu_name, memory_bytes } = type;
+    const { partition, wait_p50_seconds, wait_p90_seconds } = choice;
+    return { gpu, gpu_name, memory_bytes, partition, p10: wait.wait_p10_seconds, p50: wait_p50_seconds, p90: wait_p90_seconds };
+  });
+  return starts.length > 0 && starts.every((one) => one !== null) ? starts : null;
+}
+
+/** The best start of each GPU type, the first first; the answer has one for each partition. */
+export function firstOfTypes(starts: Start[], most: number): Start[] {
+  return starts.filter((one, at) => starts.findIndex((other) => other.gpu === one.gpu) === at).slice(0, most);
+}
+
+/** The limit, of those that the waits of all types have, that stands for `hours`: the next longer one. */
+export function limitFor(gpus: GpuWaits[], hours: number): number {
+  const limits = [...new Set(gpus.flatMap((gpu) => gpu.waits.map((wait) => wait.time_limit_seconds)))].sort((a, b) => a - b);
+  return limits.find((limit) => limit >= hours * kHour) ?? limits[limits.length - 1] ?? hours * kHour;
+}

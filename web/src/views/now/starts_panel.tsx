@@ -1,0 +1,155 @@
+// The first question of a visitor: a job of this size and length, when and on which GPUs does it start first?
+import type { Selection } from '../../api/contract';
+import { Name } from '../../parts/name';
+import { Panel, Trouble } from '../../parts/panel';
+import { hashOf, setParams } from '../../parts/route';
+import { waitLevel } from '../../words/durations';
+import { memory as memoryWords, plural } from '../../words/numbers';
+import { clockRange, clockTime } from '../../words/times';
+import { firstOfTypes, kUsual, questionOf } from './question';
+import type { Question, Start } from './question';
+import type { Asked } from './starts';
+
+const kPlaces = 3;
+const kSoonSeconds = 30;
+
+export function StartsPanel({ asked: { question, starts, selection }, now }: { asked: Asked; now: number }) {
+  const data = selection?.data ?? null;
+  const error = selection?.error ?? null;
+  return (
+    <Panel title="When would a job start?" id="starts">
+      <Form question={question} now={now} />
+      {error ? <Trouble error={error} hasData={data !== null} /> : null}
+      <div class="starts-place" aria-busy={selection?.loading ?? false}>
+        <Starts starts={starts} now={now} failed={error !== null} reason={data?.reason ?? ''} />
+      </div>
+      <p class="note">
+        Large: the median. Range: 8 in 10 such jobs (p10 – p90). Median and p90 equal to the minute: the faster GPU first.{' '}
+        <a href={hashOf('ask')}>I have a train.yaml</a>
+      </p>
+      {selection ? <div class="rejected-place">{data ? <Rejected rows={data.rejected} /> : null}</div> : null}
+    </Panel>
+  );
+}
+
+type NumberName = 'gpus' | 'nodes' | 'hours' | 'memory';
+
+function Form({ question, now }: { question: Question; now: number }) {
+  const change = (name: NumberName) => (event: Event) => {
+    const field = event.target as HTMLInputElement;
+    const value = questionOf(new URLSearchParams({ [name]: field.value }))[name];
+    field.value = value === 0 ? '' : String(value);
+    setParams({ [name]: value === kUsual[name] ? null : value });
+  };
+  const number = (name: NumberName, label: string, least: string) => (
+    <input
+      type="number"
+      name={name}
+      aria-label={label}
+      min={least}
+      step="any"
+      value={question[name] === 0 ? '' : question[name]}
+      placeholder={name === 'memory' ? 'any' : undefined}
+      onChange={change(name)}
+    />
+  );
+  return (
+    <form class="ask-line" aria-label="The job" onSubmit={(event) => event.preventDefault()}>
+      <span>{number('gpus', 'GPUs of each node', '1')} GPUs ×</span>
+      <span>{number('nodes', 'Nodes', '1')} nodes</span>
+      <span>for {number('hours', 'Time limit in hours', '0.1')} h,</span>
+      <span>at least {number('memory', 'Memory of each GPU in GB, at least', '0')} GB,</span>
+      <label>
+        start after{' '}
+        <select
+          name="begin"
+          value={question.begin ?? ''}
+          onChange={(event) => setParams({ begin: (event.target as HTMLSelectElement).value })}
+        >
+          <option value="">now</option>
+          {beginnings(question.begin, now).map((begin) => (
+            <option key={begin} value={begin}>
+              {clockTime(begin, now)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </form>
+  );
+}
+
+const kHour = 3600;
+const kHoursAhead = [1, 2, 4, 8, 12, 24, 48];
+
+/** Full hours to start after, and the one that is chosen. */
+function beginnings(chosen: number | null, now: number): number[] {
+  const hours = kHoursAhead.map((ahead) => Math.ceil(now / kHour + ahead) * kHour);
+  return [...new Set(chosen === null ? hours : [...hours, chosen])].sort((a, b) => a - b);
+}
+
+interface StartsProps {
+  starts: Start[] | null;
+  now: number;
+  failed: boolean;
+  reason: string; // why there is none
+}
+
+function Starts({ starts, now, failed, reason }: StartsProps) {
+  if (starts?.length === 0) {
+    return (
+      <p class="empty">
+        No GPU of this cluster can run it. <bdi>{reason}</bdi>
+      </p>
+    );
+  }
+  const shown: (Start | null)[] = starts ? firstOfTypes(starts, kPlaces) : failed ? [] : Array.from({ length: kPlaces }, () => null);
+  return (
+    <ol class="starts" aria-label="Where it starts first">
+      {shown.map((one, at) => (
+        <li key={one?.gpu ?? at} class={one ? `start wait-edge-${waitLevel(one.p90) ?? 5}` : 'start'}>
+          {one ? <StartWords one={one} now={now} /> : <span class="quiet">{at === 0 ? 'asking …' : '…'}</span>}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function StartWords({ one, now }: { one: Start; now: number }) {
+  return (
+    <>
+      <span class="start-gpu">
+        <b>
+          <Name of={one.gpu_name} wide />
+        </b>
+        <span class="quiet">
+          {memoryWords(one.memory_bytes)} · <Name of={one.partition} />
+        </span>
+      </span>
+      <b class="start-time">{one.p50 < kSoonSeconds ? 'now' : clockTime(now + one.p50, now)}</b>
+      <span class="start-range">{rangeWords(one, now)}</span>
+      {one.may_be_preempted ? <span class="quiet">may be preempted, so listed last</span> : null}
+    </>
+  );
+}
+
+/** "14:02 – 15:40"; what begins at once begins "now". */
+function rangeWords({ p10, p90 }: Start, now: number): string {
+  if (p90 < kSoonSeconds) return 'at once';
+  return p10 < kSoonSeconds ? `now – ${clockTime(now + p90, now)}` : clockRange(now + p10, now + p90, now);
+}
+
+function Rejected({ rows }: { rows: Selection['rejected'] }) {
+  if (rows.length === 0) return null;
+  return (
+    <details>
+      <summary>{plural(rows.length, 'place')} that cannot run it, and why</summary>
+      <ul class="reason-list">
+        {rows.map((row) => (
+          <li key={`${row.gpu}/${row.partition}`}>
+            <Name of={row.gpu_name} /> in <Name of={row.partition} />: <bdi>{row.reason}</bdi>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
