@@ -16,7 +16,7 @@ std::optional<int64_t> NumberAt(std::string_view text) {
   int64_t number = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
   return status == std::errc() && number >= 0 && number <= kMostCounted ? std::optional(number)
-                                                                 : std::nullopt;
+                                                                        : std::nullopt;
 }
 
 // The number behind `mark`: "count:" of "count:29  ave_time:2355".
