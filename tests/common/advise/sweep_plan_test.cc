@@ -182,15 +182,16 @@ TEST(PlanSweep, CountsWhatOthersWaitForIt) {
   EXPECT_GT(plan.delay->jobs, 1);
 }
 
+// Four runs end an hour later for it, and the jobs of others start nine hours sooner, together.
 TEST(PlanSweep, LeavesTheGpusToOthersWhereTheSiteIsCourteous) {
-  const std::string world = OthersBehind(6);
-  const SweepPlan own = PlanWithHistory(world, "1-8");
-  const SweepPlan courteous = PlanWithHistory(world, "1-8", 1);
+  const std::string world = OthersBehind(24);
+  const SweepPlan own = PlanWithHistory(world, "1-4");
+  const SweepPlan courteous = PlanWithHistory(world, "1-4", 1);
   ASSERT_TRUE(own.delay && courteous.delay);
-  EXPECT_EQ(Members(courteous), 8);
+  EXPECT_EQ(Members(courteous), 4);
   EXPECT_LT(courteous.delay->seconds, own.delay->seconds);
-  EXPECT_LE(courteous.makespan.p50 + courteous.delay->seconds,
-            own.makespan.p50 + own.delay->seconds);
+  EXPECT_LE(courteous.makespan.p50 + courteous.delay->seconds / 4,
+            own.makespan.p50 + own.delay->seconds / 4);
 }
 
 TEST(Advise, AnArrayOfMoreTasksThanArePlannedSaysSo) {
