@@ -151,6 +151,7 @@ class Keeper {
       Say(RunsInWords(*runs));
       CountLooks(*runs);
       if (IsOver(*runs)) return End(*runs);
+      if (CancelMoving(*runs)) continue;
       std::vector<int64_t> unplaced;
       for (const SweepRun& run : *runs) {
         if (MayBegin(run) && LetBegin(run)) unplaced.push_back(run.run);
@@ -303,13 +304,43 @@ class Keeper {
     }
   }
 
+  // Cancels runs that wait although they were to be moved: whoever held them was killed. Whether
+  // there were any; as lost ones they are placed later.
+  bool CancelMoving(const std::vector<SweepRun>& runs) {
+    std::map<int64_t, std::vector<int64_t>> by_array;
+    for (const SweepRun& run : runs) {
+      if (run.state == RunState::kWaiting && record_.moving.contains(run.run)) {
+        by_array[run.array].push_back(run.run);
+      }
+    }
+    for (const auto& [array, tasks] : by_array) CancelWaiting(array, tasks);
+    return !by_array.empty();
+  }
+
   // Those of the waiting `tasks` that are out of the queue without having done their run; they may
-  // begin again. scancel looks at the queue before it cancels, so that a task may just have begun.
+  // begin again. A held task cannot begin while it is cancelled. (`scancel --state=PENDING` cannot
+  // take its place: up to Slurm 22.05 at least it cancels all waiting tasks of the array.)
   std::vector<int64_t> CancelWaiting(int64_t array, const std::vector<int64_t>& tasks) {
-    const Result<std::string> done = context_.slurm.Ask(
-        "scancel",
-        {"--state=PENDING", fmt::format("{}_[{}]", array, ArrayTasks{tasks, 0}.Ranges())});
-    if (!done) Complain(done.error().message);
+    const auto id_of = [&](const std::vector<int64_t>& some) {
+      return fmt::format("{}_[{}]", array, ArrayTasks{some, 0}.Ranges());
+    };
+    (void)context_.slurm.Ask("scontrol", {"hold", id_of(tasks)});  // fails where one has begun
+    const Result<std::vector<SweepRun>> held = LookAt(folder_, context_);
+    if (!held) {
+      Complain(held.error().message);
+      return {};
+    }
+    std::vector<int64_t> waiting;
+    for (const SweepRun& run : *held) {
+      const bool waits = run.state == RunState::kWaiting && run.array == array;
+      if (waits && std::binary_search(tasks.begin(), tasks.end(), run.run)) {
+        waiting.push_back(run.run);
+      }
+    }
+    if (!waiting.empty()) {
+      const Result<std::string> done = context_.slurm.Ask("scancel", {id_of(waiting)});
+      if (!done) Complain(done.error().message);
+    }
     std::vector<SweepRun> left;
     for (int look = 0; look < kLooksForCancelled; ++look) {
       Result<std::vector<SweepRun>> runs = LookAt(folder_, context_);

@@ -76,6 +76,12 @@ class SweepTest(programs.SiteTest):
         return subprocess.Popen([str(a) for a in argv], env=self.site.client_env("lab1"), cwd="/", text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **programs.as_user("lab1"))
 
+    def cancel_waiting(self, task):
+        """Unless it begins just now. (On Slurm 22.05 `scancel --state=PENDING` cancels all waiting tasks of its array.)"""
+        self.lab.run("scontrol", "hold", task, check=False)
+        if self.lab.run("squeue", "-h", "-j", task, "-o", "%t", check=False).stdout.strip() == "PD":
+            self.lab.run("scancel", task)
+
     def progress(self, *words):
         """What the answer to `words` says of the sweep that was submitted last."""
         return next(iter(self.site.json(*words).get("sweeps", [])), {})
@@ -136,7 +142,7 @@ class Sweeps(SweepTest):
                 waiting = [run for run in runs if run["state"] == "waiting"]
                 left = sum(run["state"] in ("waiting", "lost") for run in runs)
                 for run in lucky.sample(waiting, min(5, len(waiting))):
-                    self.lab.run("scancel", "--state=PENDING", f"{run['job_id']}_{run['run']}", check=False)
+                    self.cancel_waiting(f"{run['job_id']}_{run['run']}")
             time.sleep(lucky.uniform(.1, 1.5))
             keeper.send_signal(signal.SIGKILL)
             keeper.communicate()
