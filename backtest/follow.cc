@@ -12,6 +12,7 @@
 #include "backtest/replay.h"
 #include "backtest/workload.h"
 #include "common/advise/ranking.h"
+#include "common/base/statistics.h"
 #include "common/forecast/start_of.h"
 #include "common/history/forecast_history.h"
 #include "common/scheduler/queue_model.h"
@@ -36,13 +37,6 @@ double SumOf(const std::vector<double>& values) {
 
 double MeanOf(const std::vector<double>& values) {
   return values.empty() ? 0 : SumOf(values) / static_cast<double>(values.size());
-}
-
-double MedianOf(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 class FollowedDay {
@@ -189,7 +183,7 @@ class FollowedDay {
             {"gpus", kinds},
             {"others", others.size()},
             {"others_wait_mean_seconds", MeanOf(others)},
-            {"others_wait_median_seconds", MedianOf(others)},
+            {"others_wait_median_seconds", UpperMedian(others)},
             {"everybody_seconds", SumOf(results) + SumOf(others)},
             {"never_started", never}};
   }

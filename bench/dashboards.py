@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whether many open dashboards, or a flood, slow the Unix socket down.
 
-    bench/dashboards.py BIN_DIR [--pages 500] [--seconds 30] [--nodes 21 --running 60 --pending 60] [--json]
+    bench/dashboards.py BIN_DIR [--pages 500] [--seconds 30] [--nodes 21 --running 60 --pending 60]
 
 A made cluster (target made_recording) is played to gpuadvised as a recording. One client on the Unix socket asks
 for advice all the time: first alone, then beside so many pages over TCP, each with an open event stream, that
@@ -19,17 +19,14 @@ import logging
 import math
 import multiprocessing
 import os
-import pathlib
 import pwd
 import random
 import re
-import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from whole_daemon import SPEC, answers, ask, percentile, resident_mb, show  # noqa: E402
+from whole_daemon import SPEC, ask, made_daemon, percentile, resident_mb, show  # noqa: E402
 
 VIEWS = ("/v1/waits", "/v1/nodes?limit=200", "/v1/queue?limit=100", "/v1/history?weeks=8", "/v1/accuracy")
 SPREAD_SECONDS = 2
@@ -142,24 +139,9 @@ def beside(kind, where, count, options, path):
 
 
 def measure(options):
-    folder = tempfile.TemporaryDirectory(prefix="dashboards-")
-    home = pathlib.Path(folder.name)
-    programs = pathlib.Path(options.programs).resolve()
     polls = 25 + int(5 * options.seconds / options.poll_interval)
-    with open(home / "made.jsonl", "wb") as out:
-        subprocess.run([programs / "made_recording", *map(str, (
-            options.nodes, options.running, options.pending, polls, 4))], stdout=out, check=True)
-    config = home / "gpuadvised.yaml"
-    path = str(home / "s")
-    config.write_text(f"socket: {path}\nstate_dir: {home}/state\nsource: replay:{home}/made.jsonl\n"
-                      f"poll_interval: {options.poll_interval}s\nlisten: 127.0.0.1:0\nsocket_mode: '0666'\nstale_after: 1h\n")
-    with open(home / "log", "wb") as log:
-        daemon = subprocess.Popen([programs / "gpuadvised", "--config", config], stderr=log)
-    try:
-        while not answers(path):
-            if daemon.poll() is not None:
-                sys.exit((home / "log").read_text())
-            time.sleep(0.05)
+    settings = f"poll_interval: {options.poll_interval}s\nlisten: 127.0.0.1:0\nsocket_mode: '0666'\n"
+    with made_daemon(options, polls, settings) as (daemon, path, home):
         port = int(re.search(r"http://127\.0\.0\.1:(\d+)/", (home / "log").read_text())[1])
         result = {"nodes": options.nodes, "jobs": options.running + options.pending, "pages": options.pages}
 
@@ -183,10 +165,6 @@ def measure(options):
         note("neighbour", times)
         result["most_resident_mb"] = resident_mb(daemon.pid, "VmHWM")
         return result
-    finally:
-        daemon.terminate()
-        daemon.wait(30)
-        folder.cleanup()
 
 
 def main():
@@ -198,9 +176,8 @@ def main():
     parser.add_argument("--running", type=int, default=60)
     parser.add_argument("--pending", type=int, default=60)
     parser.add_argument("--poll-interval", type=float, default=5)
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    show(measure(options), options.json)
+    parser.add_argument("--changes", type=int, default=4, help="ends, starts and submissions from poll to poll")
+    show(measure(parser.parse_args()))
 
 
 if __name__ == "__main__":

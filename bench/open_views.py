@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Bytes that an open view of the dashboard takes in an hour on a large cluster.
 
-    bench/open_views.py BIN_DIR [--nodes 10000 --running 20000 --pending 30000] [--changes 40] [--minutes 10] [--json]
+    bench/open_views.py BIN_DIR [--nodes 10000 --running 20000 --pending 30000] [--changes 40] [--minutes 10]
 
 A made cluster (target made_recording) is played to gpuadvised as a recording, a snapshot every 30 s, each with so many
 ends, starts and submissions; what nodes have allocated follows from the jobs on them. Chromium opens every view, each in a page
@@ -10,16 +10,15 @@ to stay open.
 """
 import argparse
 import collections
+import functools
 import json
 import pathlib
 import re
 import subprocess
 import sys
-import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from whole_daemon import answers  # noqa: E402
+from whole_daemon import made_daemon  # noqa: E402
 
 WEB = pathlib.Path(__file__).resolve().parents[1] / "web"
 VIEWS = ["now", "nodes", "nodes?map=cluster", "nodes?condition=broken", "queue", "history", "accuracy"]
@@ -60,33 +59,14 @@ def with_allocations(lines, changes):
 
 
 def measure(options):
-    folder = tempfile.TemporaryDirectory(prefix="open-views-")
-    home = pathlib.Path(folder.name)
-    programs = pathlib.Path(options.programs).resolve()
     polls = 60 * (options.minutes + 4) // INTERVAL
-    made = subprocess.Popen([programs / "made_recording", *map(str, (
-        options.nodes, options.running, options.pending, polls, options.changes))], stdout=subprocess.PIPE, text=True)
-    with open(home / "made.jsonl", "w", encoding="utf-8") as out:
-        out.writelines(line.rstrip("\n") + "\n" for line in with_allocations(made.stdout, options.changes))
-    config = home / "gpuadvised.yaml"
-    path = str(home / "s")
-    config.write_text(f"socket: {path}\nstate_dir: {home}/state\nsource: replay:{home}/made.jsonl\nlisten: 127.0.0.1:0\n"
-                      f"poll_interval: {INTERVAL}s\nstale_after: 1h\n")
-    with open(home / "log", "wb") as log:
-        daemon = subprocess.Popen([programs / "gpuadvised", "--config", config], stderr=log)
-    try:
-        while not answers(path):
-            if daemon.poll() is not None:
-                sys.exit((home / "log").read_text())
-            time.sleep(0.1)
+    settings = f"listen: 127.0.0.1:0\npoll_interval: {INTERVAL}s\n"
+    change = functools.partial(with_allocations, changes=options.changes)
+    with made_daemon(options, polls, settings, change) as (_, _, home):
         url = re.search(r"http://127\.0\.0\.1:\d+/", (home / "log").read_text()).group()
         counted = subprocess.run(["node", WEB / "test/open_views.mjs", url, str(options.minutes), *VIEWS],
                                  stdout=subprocess.PIPE, text=True, check=True).stdout
         return json.loads(counted)
-    finally:
-        daemon.terminate()
-        daemon.wait(60)
-        folder.cleanup()
 
 
 def main():
@@ -97,13 +77,7 @@ def main():
     parser.add_argument("--pending", type=int, default=30_000)
     parser.add_argument("--changes", type=int, default=40, help="ends, starts and submissions from snapshot to snapshot")
     parser.add_argument("--minutes", type=int, default=10)
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    rows = measure(options)
-    if options.json:
-        print(json.dumps(rows))
-        return
-    for row in rows:
+    for row in measure(parser.parse_args()):
         print(f"{row['view']:24} first {row['first'] / 1e3:7.0f} KB   in an hour {row['hour'] / 1e6:6.2f} MB")
         for what, size in sorted(row["of"].items(), key=lambda item: -item[1]):
             print(f"    {what[:70]:70} {size / 1e3:8.0f} KB")

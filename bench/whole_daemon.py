@@ -2,7 +2,7 @@
 """What a whole daemon costs on a large cluster: reading a snapshot, the forecast, advice meanwhile, memory.
 
     bench/whole_daemon.py BIN_DIR [--nodes 10000 --running 20000 --pending 30000] [--polls 4] [--changes 40]
-                          [--clients 1] [--poll-interval 5s] [--json]
+                          [--clients 1] [--poll-interval 5s]
 
 A made cluster (bench/made_recording, target made_recording) is played to gpuadvised as a recording, one
 snapshot after the other, each with so many ends, starts and submissions; clients ask for advice all the
@@ -10,6 +10,7 @@ time, also while a new forecast is made. Prints medians of what the daemon says 
 percentiles of whole HTTP requests, and the most memory that it had resident.
 """
 import argparse
+import contextlib
 import http.client
 import json
 import pathlib
@@ -77,35 +78,39 @@ def form_times(path, cheaper, times=40):
     return taken
 
 
-def show(result, as_json):
-    """What was measured, for people or as JSON."""
-    if as_json:
-        print(json.dumps(result))
-        return
+def show(result):
     for name, value in result.items():
         print(f"{name:24} {value:.3f}" if isinstance(value, float) else f"{name:24} {value}")
 
 
-def measure(options):
-    folder = tempfile.TemporaryDirectory(prefix="whole-daemon-")
-    home = pathlib.Path(folder.name)
+@contextlib.contextmanager
+def made_daemon(options, polls, settings, change=lambda lines: lines):
+    """A gpuadvised that plays a made cluster of the sizes in `options`, with more `settings`, the recording's lines changed by
+    `change`: its process, its socket and its folder, with its messages in log; it answers."""
     programs = pathlib.Path(options.programs).resolve()
-    with open(home / "made.jsonl", "wb") as out:
-        subprocess.run([programs / "made_recording", *map(str, (
-            options.nodes, options.running, options.pending, options.polls, options.changes))], stdout=out, check=True)
-    config = home / "gpuadvised.yaml"
-    path = str(home / "s")
-    config.write_text(f"socket: {path}\nstate_dir: {home}/state\nsource: replay:{home}/made.jsonl\n"
-                      f"poll_interval: {options.poll_interval}\nlog_level: debug\nstale_after: 1h\n")
-    with open(home / "log", "wb") as log:
-        daemon = subprocess.Popen([programs / "gpuadvised", "--config", config], stderr=log)
-    try:
-        begun = time.monotonic()
-        while not answers(path):
-            if daemon.poll() is not None:
-                sys.exit((home / "log").read_text())
-            time.sleep(0.05)
-        ready = time.monotonic() - begun
+    with tempfile.TemporaryDirectory(prefix="made-daemon-") as folder:
+        home = pathlib.Path(folder)
+        made = subprocess.Popen([programs / "made_recording", *map(str, (
+            options.nodes, options.running, options.pending, polls, options.changes))], stdout=subprocess.PIPE, text=True)
+        with open(home / "made.jsonl", "w", encoding="utf-8") as out:
+            out.writelines(line.rstrip("\n") + "\n" for line in change(made.stdout))
+        config, path = home / "gpuadvised.yaml", str(home / "s")
+        config.write_text(f"socket: {path}\nstate_dir: {home}/state\nsource: replay:{home}/made.jsonl\nstale_after: 1h\n{settings}")
+        with open(home / "log", "wb") as log:
+            daemon = subprocess.Popen([programs / "gpuadvised", "--config", config], stderr=log)
+        try:
+            while not answers(path):
+                if daemon.poll() is not None:
+                    sys.exit((home / "log").read_text())
+                time.sleep(0.05)
+            yield daemon, path, home
+        finally:
+            daemon.terminate()
+            daemon.wait(60)
+
+
+def measure(options):
+    with made_daemon(options, options.polls, f"poll_interval: {options.poll_interval}\nlog_level: debug\n") as (daemon, path, home):
         times, done = [], threading.Event()
 
         def client():
@@ -134,18 +139,14 @@ def measure(options):
         reads = [float(x) for x in re.findall(r"a snapshot was read in ([\d.]+) s", text)]
         asked = [t for t, _ in times]
         return {
-            "nodes": options.nodes, "jobs": options.running + options.pending, "ready_s": ready,
-            "first_view_s": views[0], "view_median_s": percentile(views[1:] or views, 0.5), "view_worst_s": max(views),
+            "nodes": options.nodes, "jobs": options.running + options.pending, "first_view_s": views[0],
+            "view_median_s": percentile(views[1:] or views, 0.5), "view_worst_s": max(views),
             "read_median_s": percentile(reads, 0.5), "read_worst_s": max(reads), "advise": len(asked),
             "strategies": times[-1][1] if times else 0, "advise_median_ms": 1e3 * percentile(asked, 0.5),
             "advise_p99_ms": 1e3 * percentile(asked, 0.99), "when_20_median_ms": percentile(form, 0.5),
             "when_20_p90_ms": percentile(form, 0.9), "when_20_cheaper_median_ms": percentile(whole_form, 0.5),
             "when_20_cheaper_p90_ms": percentile(whole_form, 0.9), "queue_first_s": queue_seconds, "queue_total": queue["total"],
             "resident_mb": resident_mb(daemon.pid, "VmRSS"), "most_resident_mb": resident_mb(daemon.pid, "VmHWM")}
-    finally:
-        daemon.terminate()
-        daemon.wait(30)
-        folder.cleanup()
 
 
 def main():
@@ -158,9 +159,7 @@ def main():
     parser.add_argument("--changes", type=int, default=40, help="ends, starts and submissions from poll to poll")
     parser.add_argument("--clients", type=int, default=1, help="that ask at the same time")
     parser.add_argument("--poll-interval", default="5s")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    show(measure(options), options.json)
+    show(measure(parser.parse_args()))
 
 
 if __name__ == "__main__":

@@ -2,14 +2,13 @@
 """Whole programs beside Slurm's own, on one live cluster: gpuadvise advise : sbatch --test-only,
 gpuadvise gpus : sinfo.
 
-    bench/whole_process.py BIN_DIR [--pairs N] [--json]
+    bench/whole_process.py BIN_DIR [--pairs N]
 
 Starts the lab cluster of tests/lab (needs root and Slurm) with jobs running and waiting on it, and
 gpuadvised beside it. Each comparison alternates A B B A …, so that what slows the machine for a while
 slows both, and prints the medians and the median ratio of the pairs with its middle half.
 """
 import argparse
-import json
 import pathlib
 import statistics
 import subprocess
@@ -99,7 +98,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bin_dir", type=pathlib.Path)
     parser.add_argument("--pairs", type=int, default=100)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if reason := why_not():
         sys.exit(f"whole_process: {reason}")
@@ -113,7 +111,7 @@ def main():
         finally:
             daemon.terminate()
             daemon.wait()
-    json.dump(results, sys.stdout, indent=1) if options.json else show(results)
+    show(results)
 
 
 if __name__ == "__main__":

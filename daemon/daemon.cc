@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/asio/post.hpp>
 #include <csignal>
 #include <cstdlib>
@@ -18,6 +17,7 @@
 
 #include "common/base/version.h"
 #include "common/base/words.h"
+#include "common/process/name_service.h"
 #include "common/slurm/accounted_job.h"
 #include "daemon/api/experiment_api.h"
 #include "daemon/base/descriptors.h"
@@ -131,12 +131,6 @@ std::string WithUnitHint(std::string cause, bool is_first) {
 }
 
 // What callers are told of: "" where nobody would ever look through it.
-// This machine's, as Slurm's AllocNodes has it; "" when it has none.
-std::string HostName() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
 std::string OutcomesDirOf(const Settings& settings) {
   const bool looked_through =
       !HasOwnTime(settings.source) && settings.accounting_interval.count() > 0;

@@ -13,6 +13,7 @@
 #include "common/api/accounts.h"
 #include "common/api/frame.h"
 #include "common/base/json_text.h"
+#include "common/base/words.h"
 
 namespace gpuadvise::client {
 namespace {

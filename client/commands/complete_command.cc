@@ -22,6 +22,7 @@
 #include "common/api/gpus.h"
 #include "common/api/queue.h"
 #include "common/base/text.h"
+#include "common/base/words.h"
 #include "common/keys/train_keys.h"
 #include "common/net/http_call.h"
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -29,6 +28,7 @@
 #include "client/run/training_log.h"
 #include "client/run/watched_command.h"
 #include "common/base/text.h"
+#include "common/process/name_service.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -225,11 +225,6 @@ int64_t KernelKills() {
 double Now() {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double>(since).count();
-}
-
-std::string HostName() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
 // Watches one start of the command.

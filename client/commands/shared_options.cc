@@ -9,10 +9,6 @@ void AddMaxAge(Options& options, std::optional<double>& max_age_seconds) {
                  "Exit with 5 if the data is older than this many seconds");
 }
 
-void AddJobId(Options& options, std::string& job_id) {
-  options.Required("JOBID", job_id, "Job id", CheckJobId);
-}
-
 void AddSection(Options& options, std::string& section) {
   options.Value("--section NAME", section, "Use this section of FILE");
 }

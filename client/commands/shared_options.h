@@ -13,7 +13,6 @@
 namespace gpuadvise::client {
 
 void AddMaxAge(Options& options, std::optional<double>& max_age_seconds);
-void AddJobId(Options& options, std::string& job_id);  // required
 void AddSection(Options& options, std::string& section);
 void AddLogPattern(Options& options, std::string& pattern);
 

@@ -17,6 +17,7 @@
 #include "client/sweep/sweep_runs.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
+#include "common/base/words.h"
 #include "common/process/run_program.h"
 
 namespace gpuadvise::client {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 
 #include "common/base/text.h"
 
@@ -178,11 +177,8 @@ bool NamesModel(const Option& option) {
 
 std::optional<int64_t> WholeNumber(const Option& option) {
   if (option.values.empty()) return {};
-  const std::string& text = option.values.front();
-  int64_t number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc() || end != text.data() + text.size() || number < 1) return {};
-  return number;
+  const auto number = gpuadvise::WholeNumber(option.values.front());
+  return number == 0 ? std::nullopt : number;
 }
 
 class NameCollector {

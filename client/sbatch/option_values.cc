@@ -1,8 +1,5 @@
 #include "client/sbatch/option_values.h"
 
-#include <algorithm>
-#include <charconv>
-
 #include "common/base/text.h"
 
 namespace gpuadvise::client {
@@ -17,13 +14,11 @@ tl::unexpected<Error> BadOption(const std::string& option, const std::string& se
 }
 
 Result<int64_t> ParseCount(const std::string& option, const std::string& text) {
-  int64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size() || value < 1 ||
-      value > kMostCounted) {
+  const auto value = gpuadvise::WholeNumber(text);
+  if (!value || *value < 1 || *value > kMostCounted) {
     return BadOption(option, "\"" + text.substr(0, 40) + "\" is not a whole number of 1 or more");
   }
-  return value;
+  return *value;
 }
 
 Result<int64_t> ParseNodeCount(const std::string& text) {
@@ -39,10 +34,9 @@ Result<int64_t> ParseNodeCount(const std::string& text) {
 }
 
 std::optional<int64_t> WholeNumber(const std::optional<std::string>& text) {
-  if (!text || text->empty() || text->size() > 12) return {};
-  if (!std::all_of(text->begin(), text->end(), IsDigit)) return {};
-  const int64_t value = std::stoll(*text);
-  return value > 0 ? std::optional(value) : std::nullopt;
+  if (!text || text->size() > 12) return {};
+  const auto value = gpuadvise::WholeNumber(*text);
+  return value == 0 ? std::nullopt : value;
 }
 
 }  // namespace gpuadvise::client

@@ -259,23 +259,4 @@ bool IsAssignment(std::string_view word) {
   return IsVariableName(word.substr(0, equals - (word[equals - 1] == '+' ? 1 : 0)));
 }
 
-std::vector<std::string> LogicalLines(std::string_view script) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
-  std::vector<std::string> lines;
-  bool continued = false;
-  bool blank = false;  // before the `\\` of the previous line
-  while (!script.empty()) {
-    const std::string_view whole = TakeLine(script);
-    std::string_view line = Trim(whole);
-    const bool goes_on = line.ends_with('\\');
-    if (goes_on) line.remove_suffix(1);
-    blank = continued && (blank || (!whole.empty() && is_blank(whole.front())));
-    if (!continued) lines.emplace_back();
-    lines.back() += (blank ? " " : "") + std::string(Trim(line));
-    blank = !line.empty() && is_blank(line.back());
-    continued = goes_on;
-  }
-  return lines;
-}
-
 }  // namespace gpuadvise::client

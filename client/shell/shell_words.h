@@ -37,8 +37,4 @@ std::vector<std::string> SplitDirective(std::string_view line);
 // Whether it is NAME=VALUE or NAME+=VALUE.
 bool IsAssignment(std::string_view word);
 
-// The lines of a script without surrounding blanks. A line that ends in `\` is joined to the next,
-// with a blank if there is one on either side.
-std::vector<std::string> LogicalLines(std::string_view script);
-
 }  // namespace gpuadvise::client

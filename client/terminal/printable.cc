@@ -232,13 +232,6 @@ std::string PrintableOutput(std::string_view text, bool colour) {
   });
 }
 
-std::string Shortened(std::string_view text, size_t most_bytes) {
-  if (text.size() <= most_bytes) return std::string(text);
-  size_t end = most_bytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return std::string(text.substr(0, end)) + "…";
-}
-
 std::string PrintableJson(std::string_view json) {
   std::string out;
   out.reserve(json.size());

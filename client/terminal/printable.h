@@ -40,9 +40,6 @@ std::string PrintableLines(std::string_view text);
 // set a colour or weight ("\033[1m"), for complete output.
 std::string PrintableOutput(std::string_view text, bool colour);
 
-// The first `most_bytes` of `text`, cut between characters, and "…" if it is longer.
-std::string Shortened(std::string_view text, size_t most_bytes);
-
 // Equivalent JSON text with such characters in strings written as \uXXXX. REQUIRES: `json` is valid
 // JSON in UTF-8, as from nlohmann's dump().
 std::string PrintableJson(std::string_view json);

@@ -136,10 +136,8 @@ std::string OthersSentence(const api::Sweep& sweep) {
   constexpr int64_t kNoticed = 60;  // seconds
   if (!sweep.others_delay_seconds) return "";
   if (*sweep.others_delay_seconds < kNoticed) return "It delays no job of others";
-  const auto jobs = std::max<int64_t>(std::llround(sweep.others_delayed.value_or(0)), 1);
-  return fmt::format("It delays {} of others by {}{}", Plural(jobs, "job"),
-                     DurationInWords(static_cast<double>(*sweep.others_delay_seconds)),
-                     jobs == 1 ? "" : " together");
+  return "It " + OthersDelayInWords(sweep.others_delayed.value_or(0),
+                                    static_cast<double>(*sweep.others_delay_seconds));
 }
 
 }  // namespace

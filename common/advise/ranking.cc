@@ -240,9 +240,7 @@ size_t CountAlike(const std::vector<Strategy>& ranked, const RankBy& by) {
 
 std::string DelayInWords(const Strategy& strategy) {
   if (!strategy.delay || strategy.delay->seconds < kDelayWorthSaying) return {};
-  const auto jobs = std::max<int64_t>(std::llround(strategy.delay->jobs), 1);
-  return fmt::format("delays {} of others by {}{}", Plural(jobs, "job"),
-                     DurationInWords(strategy.delay->seconds), jobs == 1 ? "" : " together");
+  return OthersDelayInWords(strategy.delay->jobs, strategy.delay->seconds);
 }
 
 void ExplainRanks(std::vector<Strategy>& strategies, const RankBy& by) {

@@ -70,22 +70,6 @@ Result<Bytes> Scaled(std::string_view text, double number, double unit) {
   return Bytes{static_cast<int64_t>(bytes)};
 }
 
-std::string WithUnit(double bytes, double step, const std::array<std::string_view, 5>& units) {
-  size_t unit = 0;
-  double amount = bytes;
-  while (std::abs(amount) >= step && unit + 1 < units.size()) {
-    amount /= step;
-    ++unit;
-  }
-  const int decimals = unit == 0 || amount >= 100 ? 0 : amount >= 10 ? 1 : 2;
-  std::string number = fmt::format("{:.{}f}", amount, decimals);
-  if (decimals > 0) {
-    number.erase(number.find_last_not_of('0') + 1);
-    if (number.back() == '.') number.pop_back();
-  }
-  return fmt::format("{} {}", number, units[unit]);
-}
-
 }  // namespace
 
 Result<Bytes> ParseBytes(std::string_view text) {
@@ -114,12 +98,21 @@ Result<Bytes> ParseSlurmMemory(std::string_view text, char bare) {
   return Scaled(text, amount->number, *unit);
 }
 
-std::string FormatBytes(Bytes bytes) {
-  return WithUnit(static_cast<double>(bytes.count), 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
-}
-
 std::string FormatDecimalBytes(Bytes bytes) {
-  return WithUnit(static_cast<double>(bytes.count), 1000, {"B", "kB", "MB", "GB", "TB"});
+  constexpr std::array<std::string_view, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
+  size_t unit = 0;
+  auto amount = static_cast<double>(bytes.count);
+  while (std::abs(amount) >= 1000 && unit + 1 < kUnits.size()) {
+    amount /= 1000;
+    ++unit;
+  }
+  const int decimals = unit == 0 || amount >= 100 ? 0 : amount >= 10 ? 1 : 2;
+  std::string number = fmt::format("{:.{}f}", amount, decimals);
+  if (decimals > 0) {
+    number.erase(number.find_last_not_of('0') + 1);
+    if (number.back() == '.') number.pop_back();
+  }
+  return fmt::format("{} {}", number, kUnits[unit]);
 }
 
 std::string FormatSlurmMemory(Bytes bytes) {

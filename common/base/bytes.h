@@ -18,7 +18,6 @@ struct Bytes {
   int64_t count = 0;
 
   static constexpr Bytes FromMiB(int64_t mib) { return {mib << 20}; }
-  static constexpr Bytes FromGiB(int64_t gib) { return {gib << 30}; }
   // Whole MiB, rounded up: what to request from Slurm.
   constexpr int64_t MiBRoundedUp() const {
     return (count >> 20) + ((count & 0xfffff) != 0 ? 1 : 0);
@@ -38,9 +37,7 @@ Result<Bytes> ParseBytes(std::string_view text);
 // Slurm's form: "30G", "1500M", "1.5T"; without a suffix MiB ("8192"), or `bare` if given.
 Result<Bytes> ParseSlurmMemory(std::string_view text, char bare = 'M');
 
-// "512 MiB", "21.3 GiB", "1.5 TiB": three digits.
-std::string FormatBytes(Bytes bytes);
-// "5 GB", "21.3 GB": for decimal units.
+// "5 GB", "21.3 GB": three digits.
 std::string FormatDecimalBytes(Bytes bytes);
 // Exact, for sbatch: "30G" or "1500M", rounded up to whole MiB.
 std::string FormatSlurmMemory(Bytes bytes);

@@ -23,8 +23,7 @@ class SlurmNumber {
     n.kind_ = Kind::kInfinite;
     return n;
   }
-  // From Slurm's sentinel encodings: NO_VAL and INFINITE in 8, 16, 32 and 64 bits.
-  static constexpr SlurmNumber From8(uint8_t raw) { return FromRaw(raw, 0xff); }
+  // From Slurm's sentinel encodings: NO_VAL and INFINITE in 16, 32 and 64 bits.
   static constexpr SlurmNumber From16(uint16_t raw) { return FromRaw(raw, 0xffff); }
   static constexpr SlurmNumber From32(uint32_t raw) { return FromRaw(raw, 0xffffffff); }
   static constexpr SlurmNumber From64(uint64_t raw) { return FromRaw(raw, 0xffffffffffffffff); }

@@ -111,30 +111,21 @@ std::string FormatDuration(int64_t seconds) {
   return seconds < kDaySeconds ? clock : fmt::format("{}-{}", seconds / kDaySeconds, clock);
 }
 
-std::string FormatTimeLimit(SlurmNumber seconds) {
-  if (seconds.infinite()) return "UNLIMITED";
-  if (seconds.absent()) return "NOT_SET";
-  return FormatDuration(seconds.value());
-}
-
-Result<std::optional<UnixSeconds>> ParseTimestamp(std::string_view text,
-                                                  int64_t utc_offset_seconds) {
+Result<std::optional<UnixSeconds>> ParseTimestamp(std::string_view text) {
   if (IsOneOfIgnoringCase(text, kNoTime)) return std::optional<UnixSeconds>();
   if (const auto unix_seconds = ParseDigits(text, 12))
     return std::optional<UnixSeconds>(*unix_seconds);
-  if (const auto date_time = ReadDateTimeInUtc(text)) {
-    return std::optional<UnixSeconds>(*date_time - utc_offset_seconds);
-  }
+  if (const auto date_time = ReadDateTimeInUtc(text)) return date_time;
   return BadInput(fmt::format(
       "The time \"{}\" is not a moment of Slurm's; it must look like 2026-11-20T10:00:00.",
       text.substr(0, 40)));
 }
 
-std::string FormatTimestamp(UnixSeconds time, int64_t utc_offset_seconds) {
-  const std::chrono::sys_seconds shifted{std::chrono::seconds(time + utc_offset_seconds)};
-  const auto day = std::chrono::floor<std::chrono::days>(shifted);
+std::string FormatTimestamp(UnixSeconds time) {
+  const std::chrono::sys_seconds moment{std::chrono::seconds(time)};
+  const auto day = std::chrono::floor<std::chrono::days>(moment);
   const std::chrono::year_month_day date(day);
-  const int64_t seconds = (shifted - day).count();
+  const int64_t seconds = (moment - day).count();
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
                      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
                      seconds / kHourSeconds, seconds % kHourSeconds / kMinuteSeconds,

@@ -25,14 +25,12 @@ Result<SlurmNumber> ParseTimeLimit(std::string_view text);
 
 // "12:00:00", "1-12:00:00", as Slurm prints and sbatch takes it. REQUIRES: seconds >= 0.
 std::string FormatDuration(int64_t seconds);
-// The same; "UNLIMITED" for infinite and "NOT_SET" for absent.
-std::string FormatTimeLimit(SlurmNumber seconds);
 
-// "2026-11-20T10:00:00" in a zone `utc_offset_seconds` east of UTC, or unix seconds as printed
-// with SLURM_TIME_FORMAT=%s. "Unknown", "N/A", "None", "(null)" and "" are nullopt.
-Result<std::optional<UnixSeconds>> ParseTimestamp(std::string_view text,
-                                                  int64_t utc_offset_seconds = 0);
+// "2026-11-20T10:00:00" in UTC, or unix seconds as printed with SLURM_TIME_FORMAT=%s. "Unknown",
+// "N/A", "None", "(null)" and "" are nullopt.
+Result<std::optional<UnixSeconds>> ParseTimestamp(std::string_view text);
 
-std::string FormatTimestamp(UnixSeconds time, int64_t utc_offset_seconds = 0);
+// "2026-11-20T10:00:00", in UTC.
+std::string FormatTimestamp(UnixSeconds time);
 
 }  // namespace gpuadvise

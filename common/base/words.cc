@@ -96,6 +96,12 @@ std::string ElapsedInWords(double seconds) {
   return seconds < 30 ? fmt::format("{:.0f} s", seconds) : DurationInWords(seconds);
 }
 
+std::string OthersDelayInWords(double jobs, double seconds) {
+  const auto count = std::max<int64_t>(std::llround(jobs), 1);
+  return fmt::format("delays {} of others by {}{}", Plural(count, "job"), DurationInWords(seconds),
+                     count == 1 ? "" : " together");
+}
+
 std::string Shortened(std::string_view text, size_t most) {
   if (text.size() <= most) return std::string(text);
   const auto continues = [&](size_t at) {

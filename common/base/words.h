@@ -26,6 +26,9 @@ std::string DurationInWords(double seconds);
 // How long something takes or took: as DurationInWords, but "8 s" under 30 s.
 std::string ElapsedInWords(double seconds);
 
+// "delays 6 jobs of others by 1 h 10 together": at least one job.
+std::string OthersDelayInWords(double jobs, double seconds);
+
 // At most `most` bytes of `text`, cut at a character boundary with "…".
 std::string Shortened(std::string_view text, size_t most);
 

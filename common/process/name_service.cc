@@ -1,5 +1,9 @@
 #include "common/process/name_service.h"
 
+#include <unistd.h>
+
+#include <array>
+
 #ifdef GPUADVISE_STATIC
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -202,5 +206,10 @@ std::vector<std::string> GroupNames(const std::vector<gid_t>& ids) {
 
 std::string ReachableHost(const std::string& host) { return host; }
 #endif
+
+std::string HostName() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
 
 }  // namespace gpuadvise

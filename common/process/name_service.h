@@ -32,4 +32,7 @@ std::vector<std::string> GroupNames(const std::vector<gid_t>& ids);
 // its first address; "" for none.
 std::string ReachableHost(const std::string& host);
 
+// This machine's name, as Slurm's AllocNodes has it; "" if it has none.
+std::string HostName();
+
 }  // namespace gpuadvise

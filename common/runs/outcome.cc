@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "common/base/json_fields.h"
+#include "common/base/text.h"
 
 namespace gpuadvise {
 namespace {
@@ -145,12 +145,9 @@ Attempt ReadAttempt(const json& value, const std::string& pointer, DocumentError
 // Digits, as SLURM_JOB_ID has them; 0 for "".
 int64_t ReadJobId(FieldReader& reader) {
   const std::string text = ShortText(reader, "job_id");
-  int64_t id = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, status] = std::from_chars(text.data(), end, id);
-  if (!text.empty() && (status != std::errc() || rest != end || id < 1)) {
+  const int64_t id = WholeNumber(text).value_or(0);
+  if (!text.empty() && id < 1) {
     reader.Refuse("job_id", "job_id must be a job's number, as SLURM_JOB_ID has it");
-    return 0;
   }
   return id;
 }

@@ -15,13 +15,6 @@
 namespace gpuadvise {
 namespace {
 
-std::optional<int64_t> NumberIn(std::string_view text) {
-  int64_t number = 0;
-  const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (status != std::errc() || rest != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::optional<UnixSeconds> TimeIn(std::string_view text) {
   const auto time = ParseTimestamp(text);
   return time ? *time : std::nullopt;
@@ -41,11 +34,11 @@ int64_t CpusIn(std::string_view tres, int64_t otherwise) {
 int64_t ArrayOf(std::string_view job_id) {
   const size_t underscore = job_id.find('_');
   if (underscore == std::string_view::npos) return 0;
-  return NumberIn(job_id.substr(0, underscore)).value_or(0);
+  return WholeNumber(job_id.substr(0, underscore)).value_or(0);
 }
 
 SlurmNumber LimitOf(const SacctColumn& column) {
-  if (const auto minutes = NumberIn(column("TimelimitRaw"))) return *minutes * 60;
+  if (const auto minutes = WholeNumber(column("TimelimitRaw"))) return *minutes * 60;
   const auto limit = ParseTimeLimit(column("Timelimit"));
   return limit && limit->has_value() ? *limit : SlurmNumber::Absent();
 }
@@ -63,7 +56,7 @@ void ReadGpus(std::string_view tres, JobRecord& record) {
 }  // namespace
 
 std::optional<AccountedJob> ParseAccountedJob(const SacctColumn& column) {
-  const auto id = NumberIn(column("JobIDRaw"));
+  const auto id = WholeNumber(column("JobIDRaw"));
   const auto submit = TimeIn(column("Submit"));
   if (!id || !submit) return std::nullopt;
   AccountedJob job;
@@ -74,9 +67,9 @@ std::optional<AccountedJob> ParseAccountedJob(const SacctColumn& column) {
   record.eligible = std::max(TimeIn(column("Eligible")).value_or(*submit), *submit);
   record.start = TimeIn(column("Start"));
   record.end = TimeIn(column("End"));
-  record.nodes = std::max<int64_t>(NumberIn(column("NNodes")).value_or(1), 1);
+  record.nodes = std::max<int64_t>(WholeNumber(column("NNodes")).value_or(1), 1);
   const std::string_view tres = column("ReqTRES").empty() ? column("AllocTRES") : column("ReqTRES");
-  record.cpus = CpusIn(tres, NumberIn(column("ReqCPUS")).value_or(1));
+  record.cpus = CpusIn(tres, WholeNumber(column("ReqCPUS")).value_or(1));
   ReadGpus(tres, record);
   record.limit_seconds = LimitOf(column);
   record.user = column("User");

@@ -204,12 +204,6 @@ GpuCounts AddGpus(const GpuCounts& a, const GpuCounts& b) {
   return CanonicalGpus(std::move(sum));
 }
 
-GpuCounts SubtractGpus(const GpuCounts& a, const GpuCounts& b) {
-  GpuCounts difference = a;
-  for (const GpuCount& gpu : b) difference.push_back({gpu.type, -gpu.count});
-  return CanonicalGpus(std::move(difference));
-}
-
 GpuCounts MultiplyGpus(const GpuCounts& counts, int64_t factor) {
   GpuCounts product = counts;
   for (GpuCount& gpu : product) gpu.count *= factor;

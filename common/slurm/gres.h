@@ -39,8 +39,6 @@ std::string ToGresText(const GpuCounts& gpus);
 // Sorts by type, merges duplicates, drops counts below one.
 GpuCounts CanonicalGpus(GpuCounts counts);
 GpuCounts AddGpus(const GpuCounts& a, const GpuCounts& b);
-// a - b by type, at least zero.
-GpuCounts SubtractGpus(const GpuCounts& a, const GpuCounts& b);
 GpuCounts MultiplyGpus(const GpuCounts& counts, int64_t factor);
 int64_t TotalGpus(const GpuCounts& counts);
 int64_t GpusOfType(const GpuCounts& counts, std::string_view type);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "common/base/host_list.h"
@@ -138,11 +137,9 @@ class QuestionReader {
     for (const std::string& part : SplitNames(text)) {
       const size_t colon = part.find_last_of(":=");
       int64_t count = 1;
-      const char* end = part.data() + part.size();
-      const bool counted = colon != std::string::npos;
-      if (counted) {
-        const auto [rest, status] = std::from_chars(part.data() + colon + 1, end, count);
-        if (status != std::errc() || rest != end || count < 0 || count > kMaxCount) {
+      if (colon != std::string::npos) {
+        count = WholeNumber(part.substr(colon + 1)).value_or(-1);
+        if (count < 0 || count > kMaxCount) {
           reader_.Refuse("licenses",
                          fmt::format("{} is no licence with a count like matlab:2", Quoted(part)));
           return;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "common/api/experiment.h"
+#include "common/base/text.h"
 #include "common/base/words.h"
 #include "common/runs/job_family.h"
 #include "daemon/api/requests.h"
@@ -86,11 +86,9 @@ Result<std::optional<int64_t>> NumberIn(const std::map<std::string, std::string>
                                         const std::string& name) {
   const auto found = query.find(name);
   if (found == query.end()) return std::nullopt;
-  int64_t number = 0;
-  const std::string& text = found->second;
-  const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (status != std::errc() || rest != text.data() + text.size() || number < 1) {
-    return BadInput(fmt::format("{} is {}; write a whole number", name, Quoted(text)));
+  const auto number = WholeNumber(found->second);
+  if (!number || *number < 1) {
+    return BadInput(fmt::format("{} is {}; write a whole number", name, Quoted(found->second)));
   }
   return number;
 }

@@ -274,15 +274,12 @@ Result<int64_t> NumberOf(const char* unit, std::string_view target, int64_t most
   const std::map<std::string, std::string> query = ParseQuery(target);
   const auto given = query.find(unit);
   if (given == query.end()) return otherwise;
-  const std::string& value = given->second;
-  const char* end = value.data() + value.size();
-  int64_t number = 0;
-  const auto [rest, status] = std::from_chars(value.data(), end, number);
-  if (status != std::errc() || rest != end || number < 1 || number > most) {
-    return BadInput(
-        fmt::format("{} is {}; write a whole number from 1 to {}", unit, Quoted(value), most));
+  const auto number = WholeNumber(given->second);
+  if (!number || *number < 1 || *number > most) {
+    return BadInput(fmt::format("{} is {}; write a whole number from 1 to {}", unit,
+                                Quoted(given->second), most));
   }
-  return number;
+  return *number;
 }
 
 }  // namespace

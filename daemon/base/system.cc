@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -43,17 +42,9 @@ void Notify(const std::string& state) {
            static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size()));
 }
 
-std::optional<int64_t> WholeNumberOf(std::string_view text) {
-  int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, status] = std::from_chars(text.data(), end, number);
-  if (status != std::errc() || rest != end || number < 0) return {};
-  return number;
-}
-
 std::optional<int64_t> NumberIn(const char* variable) {
   const char* text = std::getenv(variable);
-  return text == nullptr ? std::nullopt : WholeNumberOf(text);
+  return text == nullptr ? std::nullopt : WholeNumber(text);
 }
 
 std::optional<int64_t> UidBehind(const std::string& name) {
@@ -98,7 +89,7 @@ bool IsLoginName(const std::string& name) {
 }
 
 std::optional<int64_t> UidOfUser(const std::string& name) {
-  if (const auto uid = WholeNumberOf(name)) return uid;
+  if (const auto uid = WholeNumber(name)) return uid;
   return UidBehind(name);
 }
 
@@ -108,10 +99,10 @@ SubordinateUids::SubordinateUids(std::string_view text) {
   for (const std::string_view line : SplitAt(text, '\n')) {
     const std::vector<std::string_view> parts = SplitAt(line, ':');
     if (parts.size() != 3) continue;
-    const auto first = WholeNumberOf(parts[1]);
-    const auto count = WholeNumberOf(parts[2]);
+    const auto first = WholeNumber(parts[1]);
+    const auto count = WholeNumber(parts[2]);
     if (!first || !count) continue;
-    const auto uid = WholeNumberOf(parts[0]);
+    const auto uid = WholeNumber(parts[0]);
     read.emplace_back(parts[0], Range{*first, *count, uid.value_or(*first)});
     if (!uid) names.emplace_back(parts[0]);
   }

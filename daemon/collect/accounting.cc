@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <ctime>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "common/base/slurm_time.h"
 #include "common/slurm/accounted_job.h"
 #include "common/slurm/snapshot_json.h"
 #include "daemon/collect/slurm_cli.h"
@@ -16,16 +16,6 @@ namespace gpuadvise::collect {
 namespace {
 
 constexpr std::chrono::minutes kDeadline{5};
-
-// In the format that sacct reads with TZ=UTC.
-std::string InUtc(UnixSeconds time) {
-  const auto seconds = static_cast<std::time_t>(time);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-  return text;
-}
 
 std::string Text(const nlohmann::json& value) {
   return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -42,9 +32,9 @@ Result<void> PrintAccounting(const AccountingOptions& options, std::FILE* out) {
                                     "-p",
                                     "--delimiter=" + mark,
                                     "-S",
-                                    InUtc(options.since),
+                                    FormatTimestamp(options.since),
                                     "-E",
-                                    InUtc(options.until),
+                                    FormatTimestamp(options.until),
                                     "-o",
                                     std::string(kSacctColumns)};
   const auto printed = AskSlurm(std::move(words), kDeadline);

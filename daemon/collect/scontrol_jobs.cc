@@ -178,13 +178,6 @@ constexpr std::array kColumns = {
     Column{"Wait4Switch", "Wait4Switch", true},
 };
 
-// `text` as a whole number; 0 if it is not a positive number.
-int64_t WholeNumber(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::max<int64_t>(value, 0) : 0;
-}
-
 // A user id; squeue prints ids of 2^31 and above as negative numbers.
 std::optional<uint32_t> UserNumber(std::string_view text) {
   int64_t value = 0;
@@ -296,7 +289,7 @@ int64_t ReadJobId(std::string_view line) {
   if (!line.starts_with(kFirst)) return 0;
   line.remove_prefix(kFirst.size());
   if (line.starts_with('0')) return 0;  // never printed by Slurm
-  return WholeNumber(line.substr(0, line.find(' ')));
+  return WholeNumber(line.substr(0, line.find(' '))).value_or(0);
 }
 
 // An apparent record: Slurm's own, or user-written text after an empty line.
@@ -329,7 +322,7 @@ class JobTextReader {
  public:
   explicit JobTextReader(const JobList& list) {
     for (const auto& [id, listed] : list) {
-      arrays_.emplace(WholeNumber(listed.Raw("array")), ListedUser(listed));
+      arrays_.emplace(WholeNumber(listed.Raw("array")).value_or(0), ListedUser(listed));
     }
   }
 
@@ -425,7 +418,7 @@ Result<void> AddListedJobs(std::string_view text, std::string_view mark, JobList
     }
     if (text.starts_with('\n')) text.remove_prefix(1);
     const std::string_view first = row.Raw("JobId");  // warnings may precede it
-    const int64_t id = WholeNumber(first.substr(first.rfind('\n') + 1));
+    const int64_t id = WholeNumber(first.substr(first.rfind('\n') + 1)).value_or(0);
     if (id > 0) list.try_emplace(id, std::move(row));
   }
   return {};

@@ -4,6 +4,7 @@
 
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
+#include "common/base/words.h"
 #include "common/yaml/text_check.h"
 #include "tests/fuzz/fuzz_input.h"
 

@@ -20,9 +20,6 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const SimpleCommand& command : SimpleCommands(text, {{"A", "x y"}})) {
     Require(!command.empty(), "a command has words");
   }
-  for (const std::string& line : LogicalLines(text)) {
-    Require(line.find('\n') == std::string::npos, "a line is one");
-  }
   if (const auto statements = ReadStatements(text)) {
     for (const ScriptStatement& statement : *statements) {
       for (const ScriptCommand& command : statement.commands) {

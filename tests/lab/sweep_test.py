@@ -195,6 +195,7 @@ class Sweeps(SweepTest):
         keeper.kill()
         said = keeper.communicate()[0]
         self.assertRegex(said, r"submitted job \d+: runs \S+ on RTX 2080 Ti × 1")
+        self.assertNotIn("neither begun nor queued", said, "a move takes more out of the queue than it puts in")
         self.assertGreater(self.progress("jobs")["moved"], 0)
         begun = [file.read_text().split() for file in self.facts.glob("begun.*")]
         self.assertEqual(len({fact[0] for fact in begun}), len(begun))

@@ -97,11 +97,6 @@ TEST(ShellWords, AssignmentsHaveANameOfAVariable) {
   }
 }
 
-TEST(ShellWords, ContinuedLinesAreOne) {
-  EXPECT_EQ(LogicalLines("python a.py \\\n  --x 1\nb\n"), (Words{"python a.py --x 1", "b"}));
-  EXPECT_EQ(LogicalLines("--na\\\nme\r\nb\\\n c\n"), (Words{"--name", "b c"}));
-}
-
 TEST(ShellWords, AnyBytesAreRead) {
   EXPECT_TRUE(rc::check([](const std::string& script) {
     for (const SimpleCommand& command : SimpleCommands(script, {})) RC_ASSERT(!command.empty());

@@ -105,12 +105,6 @@ TEST(Printable, AnyBytesBecomeUtf8WithoutControls) {
   }));
 }
 
-TEST(Shortened, IsCutBetweenCharacters) {
-  EXPECT_EQ(Shortened("abc", 3), "abc");
-  EXPECT_EQ(Shortened("abcd", 3), "abc…");
-  EXPECT_EQ(Shortened("한글", 5), "한…");
-}
-
 TEST(PrintableJson, MeansTheSame) {
   const nlohmann::json value = {{"a\u202e", "x\u009b\u2028\U000e0041\x7f\033 한글 👩\u200d💻"},
                                 {"b", {1, 2}}};

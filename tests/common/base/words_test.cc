@@ -51,5 +51,11 @@ TEST(Plural, KnowsOne) {
   EXPECT_EQ(Plural(0, "GPU"), "0 GPUs");
 }
 
+TEST(Shortened, IsCutBetweenCharacters) {
+  EXPECT_EQ(Shortened("abc", 3), "abc");
+  EXPECT_EQ(Shortened("abcd", 3), "abc…");
+  EXPECT_EQ(Shortened("한글", 5), "한…");
+}
+
 }  // namespace
 }  // namespace gpuadvise

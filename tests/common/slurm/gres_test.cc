@@ -136,16 +136,10 @@ TEST(ParseGres, NamesAreReadInAnyCaseAndTypesKeepTheirs) {
   EXPECT_EQ(ParseGres("GRES/Gpu:a100=2")->gpus, (GpuCounts{{"a100", 2}}));
 }
 
-TEST(GpuCounts, AddAndSubtractByType) {
-  const GpuCounts all = {{"a100", 4}, {"l40s", 6}};
+TEST(GpuCounts, AddAndMultiplyByType) {
   const GpuCounts used = {{"a100", 4}, {"l40s", 1}};
-  EXPECT_EQ(SubtractGpus(all, used), (GpuCounts{{"l40s", 5}}));
   EXPECT_EQ(AddGpus(used, {{"", 1}}), (GpuCounts{{"", 1}, {"a100", 4}, {"l40s", 1}}));
   EXPECT_EQ(MultiplyGpus(used, 2), (GpuCounts{{"a100", 8}, {"l40s", 2}}));
-}
-
-TEST(GpuCounts, SubtractingMoreThanThereIsStopsAtZero) {
-  EXPECT_TRUE(SubtractGpus({{"a100", 1}}, {{"a100", 4}, {"l40s", 1}}).empty());
 }
 
 TEST(GpuCounts, TotalAndOneType) {
