@@ -158,6 +158,11 @@ TEST(PlanSweep, DelaysNobodyOnAnIdleCluster) {
   EXPECT_EQ(plan.delay->seconds, 0);
 }
 
+TEST(PlanSweep, HalfOfTheRunsAreNotDoneLaterThanAll) {
+  const SweepPlan plan = PlanWithHistory(kTwoTypes, "1-4");  // all at once
+  EXPECT_LE(plan.half_done, plan.makespan.p50);
+}
+
 TEST(PlanSweep, SaysNothingOfOthersWhereAllRunToTheirLimits) {
   EXPECT_FALSE(PlanOf(kTwoTypes, "1-40").delay);
 }
