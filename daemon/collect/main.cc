@@ -5,15 +5,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include "common/process/last_words.h"
 #include "common/slurm/snapshot_records.h"
@@ -45,198 +49,105 @@ std::chrono::milliseconds Milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
 }
 
-constexpr const char* kHelp =
-    R"(Prints what a Slurm cluster looks like as JSON records, one a line.
-Usage: {} [OPTIONS] source [file]
+constexpr std::string_view kSources[] = {"slurm-api", "slurm-cli", "slurm-rest",
+                                         "sim",       "replay",    "accounting"};
 
-Positionals:
-  source TEXT:{{slurm-api,slurm-cli,slurm-rest,sim,replay,accounting}} REQUIRED
-                              slurm-api, slurm-cli, slurm-rest, sim, replay or accounting
-  file TEXT                   the recording, for replay
-
-Options:
-  -h,--help                   Print this help message and exit
-  --once                      print one batch and end
-  --interval,--poll-interval FLOAT:FLOAT in [0.05 - 86400]=30
-                              seconds between polls
-  --policy-interval FLOAT:FLOAT in [0.05 - 86400]=300
-                              seconds between polls of configuration, associations and QOS
-  --slurm-conf TEXT           slurm.conf, instead of SLURM_CONF
-  --slurm-bin-dir,--bin-dir TEXT
-                              where scontrol, squeue, sshare and sacctmgr are found, instead of PATH
-  --url TEXT                  slurm-rest: unix:/PATH, http://HOST:PORT or https://HOST:PORT of slurmrestd
-  --jwt-file TEXT             slurm-rest: file with a token for it
-  --rest-user TEXT            slurm-rest: whose token it is, where it does not say
-  --ca-file TEXT              slurm-rest: certificates that https is checked with
-  --since INT                 accounting: from here, unix seconds
-  --until INT                 accounting: to here, unix seconds
-  --seed UINT=1               sim: which world
-  --speed FLOAT=1             sim: simulated seconds a second
-  --jobs-dir TEXT             sim: folder of jobs that people submitted
-
-)";
-
-// Exit status for an invalid command line, by kind of error.
-constexpr int kNoNumber = 104;
-constexpr int kNotAllowed = 105;
-constexpr int kMissing = 106;
-constexpr int kUnexpected = 109;
-constexpr int kNoValue = 114;
-
-enum OptionCode {
-  kHelpAsked = 'h',
-  kOnce = 256,
-  kInterval,
-  kPolicyInterval,
-  kSlurmConf,
-  kBinDir,
-  kUrl,
-  kJwtFile,
-  kRestUser,
-  kCaFile,
-  kSince,
-  kUntil,
-  kSeed,
-  kSpeed,
-  kJobsDir
+// An option, and where its value goes: a flag, a text, or a number of what kind.
+struct Option {
+  const char* name;
+  std::variant<bool*, std::string*, double*, int64_t*, uint64_t*> place;
+  const char* about;
 };
 
-// Of options with two names, error messages use the first.
-const option kOptions[] = {{"help", no_argument, nullptr, kHelpAsked},
-                           {"once", no_argument, nullptr, kOnce},
-                           {"interval", required_argument, nullptr, kInterval},
-                           {"poll-interval", required_argument, nullptr, kInterval},
-                           {"policy-interval", required_argument, nullptr, kPolicyInterval},
-                           {"slurm-conf", required_argument, nullptr, kSlurmConf},
-                           {"slurm-bin-dir", required_argument, nullptr, kBinDir},
-                           {"bin-dir", required_argument, nullptr, kBinDir},
-                           {"url", required_argument, nullptr, kUrl},
-                           {"jwt-file", required_argument, nullptr, kJwtFile},
-                           {"rest-user", required_argument, nullptr, kRestUser},
-                           {"ca-file", required_argument, nullptr, kCaFile},
-                           {"since", required_argument, nullptr, kSince},
-                           {"until", required_argument, nullptr, kUntil},
-                           {"seed", required_argument, nullptr, kSeed},
-                           {"speed", required_argument, nullptr, kSpeed},
-                           {"jobs-dir", required_argument, nullptr, kJobsDir},
-                           {nullptr, 0, nullptr, 0}};
-
-std::string NameOfOption(int code) {
-  const option* found = kOptions;
-  while (found->name != nullptr && found->val != code) ++found;
-  return found->name == nullptr ? fmt::format("-{:c}", code) : fmt::format("--{}", found->name);
+std::vector<Option> OptionsOf(Arguments& to) {
+  return {{"once", &to.once, "print one batch and end"},
+          {"poll-interval", &to.interval_seconds, "seconds between polls, .05 to 86400 (30)"},
+          {"policy-interval", &to.policy_interval_seconds,
+           "seconds between polls of configuration, associations and QOS (300)"},
+          {"slurm-conf", &to.slurm_conf, "slurm.conf, instead of SLURM_CONF"},
+          {"bin-dir", &to.slurm_bin_dir, "where Slurm's programs are found, instead of PATH"},
+          {"url", &to.rest.url,
+           "slurm-rest: unix:/PATH, http://HOST:PORT or https://HOST:PORT of slurmrestd"},
+          {"jwt-file", &to.rest.token_file, "slurm-rest: file with a token for it"},
+          {"rest-user", &to.rest.user, "slurm-rest: whose token it is, where it does not say"},
+          {"ca-file", &to.rest.ca_file, "slurm-rest: certificates that https is checked with"},
+          {"since", &to.accounting.since, "accounting: from here, unix seconds"},
+          {"until", &to.accounting.until, "accounting: to here, unix seconds"},
+          {"seed", &to.sim.seed, "sim: which world (1)"},
+          {"speed", &to.sim.speed, "sim: simulated seconds a second (1)"},
+          {"jobs-dir", &to.sim.jobs_dir, "sim: folder of jobs that people submitted"}};
 }
 
-const char* KindOfValue(int code) {
-  if (code == kSeed) return "UINT";
-  if (code == kSince || code == kUntil) return "INT";
-  return code == kInterval || code == kPolicyInterval || code == kSpeed ? "FLOAT" : "TEXT";
-}
-
-int RefuseUsage(int status, const std::string& why) {
-  fmt::print(stderr, "{}\nRun with --help for more information.\n", why);
-  return status;
-}
-
-// Parses all of optarg as a number with a function such as strtol.
-template <typename Number, typename Parse>
-std::optional<int> ReadNumber(int code, Parse parse, Number& number) {
-  char* end = nullptr;
-  number = parse(optarg, &end);
-  if (end != optarg && *end == '\0') return std::nullopt;
-  return RefuseUsage(kNoNumber,
-                     fmt::format("Could not convert: {} = {}", NameOfOption(code), optarg));
-}
-
-double ParseDouble(const char* text, char** end) { return std::strtod(text, end); }
-int64_t ParseInteger(const char* text, char** end) { return std::strtoll(text, end, 0); }
-uint64_t ParseUnsigned(const char* text, char** end) { return std::strtoull(text, end, 0); }
-
-std::optional<int> ReadInterval(int code, double& seconds) {
-  char* end = nullptr;
-  seconds = std::strtod(optarg, &end);
-  if (end != optarg && *end == '\0' && seconds >= 0.05 && seconds <= 86400) return std::nullopt;
-  return RefuseUsage(kNotAllowed, fmt::format("{}: Value {} not in range 0.050000 to 86400.000000",
-                                              NameOfOption(code), optarg));
-}
-
-// Handles one option of getopt_long(). Returns the exit status, or nullopt to continue.
-std::optional<int> ReadOption(int code, char** argv, Arguments& arguments) {
-  switch (code) {
-    case kHelpAsked:
-      fmt::print(kHelp, argv[0]);
-      return 0;
-    case kOnce:
-      arguments.once = true;
-      return std::nullopt;
-    case kInterval:
-      return ReadInterval(code, arguments.interval_seconds);
-    case kPolicyInterval:
-      return ReadInterval(code, arguments.policy_interval_seconds);
-    case kSlurmConf:
-      arguments.slurm_conf = optarg;
-      return std::nullopt;
-    case kBinDir:
-      arguments.slurm_bin_dir = optarg;
-      return std::nullopt;
-    case kUrl:
-      arguments.rest.url = optarg;
-      return std::nullopt;
-    case kJwtFile:
-      arguments.rest.token_file = optarg;
-      return std::nullopt;
-    case kRestUser:
-      arguments.rest.user = optarg;
-      return std::nullopt;
-    case kCaFile:
-      arguments.rest.ca_file = optarg;
-      return std::nullopt;
-    case kSince:
-      return ReadNumber(code, ParseInteger, arguments.accounting.since);
-    case kUntil:
-      return ReadNumber(code, ParseInteger, arguments.accounting.until);
-    case kSeed:
-      return ReadNumber(code, ParseUnsigned, arguments.sim.seed);
-    case kSpeed:
-      return ReadNumber(code, ParseDouble, arguments.sim.speed);
-    case kJobsDir:
-      arguments.sim.jobs_dir = optarg;
-      return std::nullopt;
-    case ':':
-      return RefuseUsage(kNoValue, fmt::format("{}: 1 required {} missing", NameOfOption(optopt),
-                                               KindOfValue(optopt)));
-    default:  // one letter, or a word
-      return RefuseUsage(
-          kUnexpected,
-          fmt::format("The following argument was not expected: {}",
-                      optopt > 0 && optopt < kOnce ? NameOfOption(optopt) : argv[optind - 1]));
+void PrintHelp(const std::vector<Option>& options) {
+  fmt::print(
+      "Prints what a Slurm cluster looks like as JSON records, one a line.\n"
+      "Usage: gpuadvise-collect [OPTIONS] {} [FILE]\n"
+      "FILE: the recording, for replay\n\n",
+      fmt::join(kSources, "|"));
+  for (const Option& each : options) {
+    const bool flag = std::holds_alternative<bool*>(each.place);
+    fmt::print("  --{:24}{}\n", std::string(each.name) + (flag ? "" : " VALUE"), each.about);
   }
 }
 
-std::optional<int> ReadPositionals(int argc, char** argv, Arguments& arguments) {
-  if (optind >= argc) return RefuseUsage(kMissing, "source is required");
-  arguments.source = argv[optind++];
-  constexpr std::string_view kSources[] = {"slurm-api", "slurm-cli", "slurm-rest",
-                                           "sim",       "replay",    "accounting"};
-  if (std::find(std::begin(kSources), std::end(kSources), arguments.source) == std::end(kSources)) {
-    return RefuseUsage(
-        kNotAllowed,
-        fmt::format("source: {} not in {{slurm-api,slurm-cli,slurm-rest,sim,replay,accounting}}",
-                    arguments.source));
-  }
-  if (optind < argc) arguments.file = argv[optind++];
-  if (optind >= argc) return std::nullopt;
-  return RefuseUsage(kUnexpected,
-                     fmt::format("The following argument was not expected: {}", argv[optind]));
+int RefuseUsage(const std::string& why) {
+  fmt::print(stderr, "gpuadvise-collect: {}; see --help\n", why);
+  return 2;
 }
+
+bool Read(const char* /*none*/, bool& flag) { return flag = true; }
+
+bool Read(const char* text, std::string& place) {
+  place = text;
+  return true;
+}
+
+// All of `text`; false: it is no such number.
+template <typename Number>
+bool Read(const char* text, Number& number) {
+  const char* end = text + std::strlen(text);
+  const auto [rest, status] = std::from_chars(text, end, number);
+  return status == std::errc() && rest == end;
+}
+
+bool Take(const Option& option, const char* value) {
+  return std::visit([&](auto* place) { return Read(value, *place); }, option.place);
+}
+
+bool IsInterval(double seconds) { return seconds >= 0.05 && seconds <= 86400; }
 
 // Reads the command line. Returns the exit status, or nullopt to continue with `arguments`.
 std::optional<int> ReadArguments(int argc, char** argv, Arguments& arguments) {
-  opterr = 0;
-  for (int code = 0; (code = getopt_long(argc, argv, ":h", kOptions, nullptr)) != -1;) {
-    if (const std::optional<int> status = ReadOption(code, argv, arguments)) return status;
+  constexpr int kFirst = 256;  // behind all letters
+  const std::vector<Option> options = OptionsOf(arguments);
+  std::vector<option> known;
+  for (size_t i = 0; i < options.size(); ++i) {
+    const bool flag = std::holds_alternative<bool*>(options[i].place);
+    known.push_back({options[i].name, flag ? no_argument : required_argument, nullptr,
+                     kFirst + static_cast<int>(i)});
   }
-  return ReadPositionals(argc, argv, arguments);
+  known.push_back({"help", no_argument, nullptr, 'h'});
+  known.push_back({nullptr, 0, nullptr, 0});
+  for (int code = 0; (code = getopt_long(argc, argv, "h", known.data(), nullptr)) != -1;) {
+    if (code == 'h') return PrintHelp(options), 0;
+    if (code < kFirst) return 2;  // getopt_long has said why
+    const Option& option = options[static_cast<size_t>(code - kFirst)];
+    if (!Take(option, optarg)) {
+      return RefuseUsage(fmt::format("--{} {}: not a number", option.name, optarg));
+    }
+  }
+  for (const double seconds : {arguments.interval_seconds, arguments.policy_interval_seconds}) {
+    if (!IsInterval(seconds)) {
+      return RefuseUsage(fmt::format("{} s between polls; .05 to 86400 are possible", seconds));
+    }
+  }
+  if (optind < argc) arguments.source = argv[optind++];
+  if (std::find(std::begin(kSources), std::end(kSources), arguments.source) == std::end(kSources)) {
+    return RefuseUsage(fmt::format("a source is needed: {}", fmt::join(kSources, ", ")));
+  }
+  if (optind < argc) arguments.file = argv[optind++];
+  if (optind < argc) return RefuseUsage(fmt::format("{} was not expected", argv[optind]));
+  return std::nullopt;
 }
 
 SourceResult MakeSource(const Arguments& arguments) {

@@ -13,8 +13,8 @@ import collecting
 from lab import wait_until
 
 SOURCES = ["slurm-api", "slurm-cli"]
-FAST = ["--interval", "0.3"]
-# Stands before the real tools in --slurm-bin-dir.
+FAST = ["--poll-interval", "0.3"]
+# Stands before the real tools in --bin-dir.
 RUBBISH = "#!/bin/sh\nhead -c 3000 /dev/urandom\n"
 ENDLESS = "#!/bin/sh\nexec cat /dev/zero\n"
 HANGS = "#!/bin/sh\nexec sleep 1000\n"
@@ -107,21 +107,21 @@ class Faults(collecting.CollectorTest):
         self.assertEqual(json.loads(without("slurm-cli").stdout.splitlines()[-1])["counts"]["nodes"], 3)
 
     def test_rubbish_from_a_tool_is_no_cluster(self):
-        done = self.once("slurm-cli", "--slurm-bin-dir", self.tools(RUBBISH), check=False)
+        done = self.once("slurm-cli", "--bin-dir", self.tools(RUBBISH), check=False)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("scontrol", done.stderr)
 
     def test_what_a_failing_tool_says_is_passed_on(self):
-        collector = self.collector("slurm-cli", *FAST, "--slurm-bin-dir", self.tools(FAILS))
+        collector = self.collector("slurm-cli", *FAST, "--bin-dir", self.tools(FAILS))
         self.assertIn("Zero Bytes were transmitted", collector.next_error())
 
     def test_a_tool_that_prints_without_end_is_ended(self):
-        done = self.once("slurm-cli", "--slurm-bin-dir", self.tools(ENDLESS), check=False)
+        done = self.once("slurm-cli", "--bin-dir", self.tools(ENDLESS), check=False)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, "printed more than|did not answer")
 
     def test_a_tool_that_hangs_is_reported_and_dies_with_the_collector(self):
-        collector = self.collector("slurm-cli", *FAST, "--slurm-bin-dir", self.tools(HANGS))
+        collector = self.collector("slurm-cli", *FAST, "--bin-dir", self.tools(HANGS))
         self.assertRegex(collector.next_error(30), "no answer for 1[0-9] s")
         child, = self.children(collector.process.pid)
         collector.process.send_signal(signal.SIGTERM)

@@ -80,7 +80,7 @@ class WithoutAccounting(RestTest):
         self.assertEqual(said, RELEASE < TELLS_CONF, done.stderr)
 
     def test_jobs_follow_one_another_from_poll_to_poll(self):
-        running = self.collector("slurm-rest", "--interval", "0.2", *self.url)
+        running = self.collector("slurm-rest", "--poll-interval", "0.2", *self.url)
         running.next_batch()
         job = self.lab.submit("-w", "u1", "-n1")
         wait_until(lambda: any(r["record"] == "job" and r["id"] == job for r in running.next_batch()), "the new job")
@@ -136,7 +136,7 @@ class WithTokens(RestTest):
 
     def test_a_token_opens_the_door_and_a_newer_one_is_taken(self):
         path = self.rest.token_file(lifespan=1)
-        running = self.collector("slurm-rest", "--interval", "0.2", "--url", self.rest.url, "--jwt-file", path)
+        running = self.collector("slurm-rest", "--poll-interval", "0.2", "--url", self.rest.url, "--jwt-file", path)
         error = running.next_error()
         self.assertIn(f"refuses the token in {path}", error)
         self.assertIn("scontrol token lifespan=", error)
