@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -15,7 +14,6 @@ namespace gpuadvise::client {
 namespace {
 
 constexpr std::string_view kClusters = "--clusters=";
-constexpr std::chrono::seconds kTestPatience(60);
 
 bool IsPlain(const std::string& argument) {
   return std::all_of(argument.begin(), argument.end(), [](char c) {
@@ -76,14 +74,7 @@ Result<SbatchVerdict> ClusterRunner::Test(const std::vector<std::string>& argume
   const Result<std::vector<std::string>> words = Command(tried);
   if (!words) return tl::unexpected<Error>(words.error());
   if (words->empty()) return sbatch_.Test(arguments, script);
-  ProgramCall call;
-  call.command.words = *words;
-  call.child.errors = ChildErrors::kTogether;
-  call.input = script;
-  call.deadline = kTestPatience;
-  Result<ProgramEnd> end = RunToCompletion(call);
-  if (!end) return tl::unexpected<Error>(std::move(end.error()));
-  return SbatchVerdict{end->ok(), std::move(end->output)};
+  return RunTest(*words, script);
 }
 
 }  // namespace gpuadvise::client

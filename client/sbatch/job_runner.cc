@@ -32,19 +32,24 @@ Result<std::string> SbatchRunner::Submit(const std::vector<std::string>& argumen
   return RunProgram(*sbatch, arguments, script, ChildErrors::kInherited);
 }
 
-Result<SbatchVerdict> SbatchRunner::Test(const std::vector<std::string>& arguments,
-                                         const std::string& script) {
-  const Result<std::string> sbatch = FindSbatch();
-  if (!sbatch) return tl::unexpected<Error>(sbatch.error());
+Result<SbatchVerdict> RunTest(const std::vector<std::string>& words, const std::string& script) {
   ProgramCall call;
-  call.command.words = {*sbatch, "--test-only"};
-  call.command.words.insert(call.command.words.end(), arguments.begin(), arguments.end());
+  call.command.words = words;
   call.child.errors = ChildErrors::kTogether;
   call.input = script;
   call.deadline = kTestDeadline;
   Result<ProgramEnd> end = RunToCompletion(call);
   if (!end) return tl::unexpected<Error>(std::move(end.error()));
   return SbatchVerdict{end->ok(), std::move(end->output)};
+}
+
+Result<SbatchVerdict> SbatchRunner::Test(const std::vector<std::string>& arguments,
+                                         const std::string& script) {
+  const Result<std::string> sbatch = FindSbatch();
+  if (!sbatch) return tl::unexpected<Error>(sbatch.error());
+  std::vector<std::string> words = {*sbatch, "--test-only"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return RunTest(words, script);
 }
 
 Result<void> SbatchRunner::Cancel(int64_t job_id, const std::string& cluster) {

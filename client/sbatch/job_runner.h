@@ -16,6 +16,10 @@ struct SbatchVerdict {
   std::string said;  // its output; not yet safe for a terminal
 };
 
+// Runs `words`, a test of whether the site accepts `script`, for a minute at most. Errors: it
+// cannot be run, or gives no answer.
+Result<SbatchVerdict> RunTest(const std::vector<std::string>& words, const std::string& script);
+
 class JobRunner {
  public:
   virtual ~JobRunner() = default;
