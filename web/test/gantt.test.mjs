@@ -23,7 +23,7 @@ test('A type in time has a row for each node and a bar for each job', () =>
     );
     for (const kind of ['ended', 'running', 'forecast']) assert.equal(await bars(page, kind), jobsOf(answer, kind).length, kind);
     assert.match(await page.locator('#map .note').last().textContent(), /ended before .* are not known/);
-    await page.selectOption('select[name="hours"]', '6');
+    await page.selectOption('select[name="range"]', '6h');
     await until(
       page,
       () => page.locator('.gantt .ticks').innerText(),

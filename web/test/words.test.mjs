@@ -407,3 +407,23 @@ test('Jobs of a node lie on neighbouring GPUs that are free', async () => {
     [true, true, true],
   );
 });
+
+test('A range of the address is of a length or from one moment to another, and is else none', async () => {
+  const { hoursFor, partOf, rangeOf, weeksFor } = await load('parts/range.ts');
+  const now = 1_790_000_000;
+  const range = (said) => rangeOf(new URLSearchParams({ range: said }), now);
+  assert.deepEqual(range('24h'), [now - 86400, now]);
+  assert.deepEqual(range('7d'), [now - 7 * 86400, now]);
+  assert.deepEqual(range('1789000000-1789500000'), [1789000000, 1789500000]);
+  for (const said of ['', '0h', '24', '-24h', '24h ', '5-5', '9-3', '1e3-1e4', '123456789012-123456789013'])
+    assert.equal(range(said), null, said);
+  assert.deepEqual(
+    [hoursFor(null, now), hoursFor(range('6h'), now), hoursFor(range('30d'), now), hoursFor([now + 5, now + 9], now)],
+    [24, 6, 48, 1],
+  );
+  assert.deepEqual([weeksFor(null, now, 8), weeksFor(range('24h'), now, 8), weeksFor(range('60d'), now, 8)], [8, 8, 9]);
+  assert.equal(weeksFor(range('9999d'), now, 8), 57);
+  const x = [10, 20, 30, 40];
+  assert.deepEqual([partOf(null, x), partOf([0, 50], x), partOf([15, 35], x), partOf([15, 99], x)], [null, null, [15, 35], [15, 40]]);
+  assert.deepEqual([partOf([15, 25], x), partOf([50, 90], x), partOf([1, 2], [])], [null, null, null]);
+});

@@ -14,12 +14,11 @@ export function draw(
   latest: Latest,
   plot: { current: uPlot | null },
   setUnder: (at: number | null) => void,
-  zoomed: (plot: uPlot) => void,
 ): () => void {
-  const options = plotOptions(latest, box.clientWidth, height, colour, setUnder, zoomed);
+  const options = plotOptions(latest, box.clientWidth, height, colour, setUnder);
   const drawn = new uPlot(options, dataOf(latest.current), box);
   plot.current = drawn;
-  if (latest.current.zoom) zoomByTouch(drawn);
+  if (latest.current.choose) zoomByTouch(drawn);
   const watch = new ResizeObserver(() => drawn.setSize({ width: box.clientWidth, height }));
   watch.observe(box);
   return () => {
@@ -29,14 +28,12 @@ export function draw(
   };
 }
 
-const kLeastPixels = 12;
-
 /** A finger drawn sideways chooses a part as the mouse does; up and down it scrolls the page. */
 function zoomByTouch(plot: uPlot): void {
   const { over } = plot;
   let from: number | null = null;
   const at = (event: PointerEvent) => Math.min(over.clientWidth, Math.max(0, event.clientX - over.getBoundingClientRect().left));
-  const choose = (left: number, width: number) => plot.setSelect({ left, width, top: 0, height: over.clientHeight }, false);
+  const choose = (left: number, width: number, done = false) => plot.setSelect({ left, width, top: 0, height: over.clientHeight }, done);
   over.style.touchAction = 'pan-y';
   over.addEventListener('pointerdown', (event) => {
     from = event.pointerType === 'touch' ? at(event) : null;
@@ -50,10 +47,7 @@ function zoomByTouch(plot: uPlot): void {
   });
   over.addEventListener('pointerup', (event) => {
     if (from === null) return;
-    const ends = [from, at(event)].sort((a, b) => a - b) as [number, number];
+    choose(Math.min(from, at(event)), Math.abs(at(event) - from), true);
     from = null;
-    choose(0, 0);
-    if (ends[1] - ends[0] < kLeastPixels) return;
-    plot.setScale('x', { min: plot.posToVal(ends[0], 'x'), max: plot.posToVal(ends[1], 'x') });
   });
 }

@@ -4,8 +4,8 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import type uPlot from 'uplot';
 import { Empty } from '../parts/panel';
+import type { Part } from '../parts/range';
 import { useThemeName } from '../parts/theme';
-import { useZoom, ZoomControls } from './zoom';
 
 export interface Line {
   name: string;
@@ -29,7 +29,8 @@ export interface PlotProps {
   range?: [number, number]; // of y; from 0 where it is left out
   mark?: number; // x of an upright line
   height?: number;
-  zoom?: boolean; // x is time, of which a part can be looked at
+  part?: Part | null; // of a time axis; null or left out: all of it
+  choose?: (part: Part | null) => void; // another part, by dragging
   children?: ComponentChildren; // the table
 }
 
@@ -47,7 +48,6 @@ function Drawn(props: PlotProps) {
   const plot = useRef<uPlot | null>(null);
   const [under, setUnder] = useState<number | null>(null);
   const height = props.height ?? kHeight;
-  const zoom = useZoom(plot, props.x);
   const latest = useRef(props);
   latest.current = props;
   const names = props.lines.map((line) => `${line.token} ${line.name}`).join('\n');
@@ -56,7 +56,7 @@ function Drawn(props: PlotProps) {
     if (!box) return undefined;
     let remove: (() => void) | null = () => undefined;
     void import('./draw').then(({ draw }) => {
-      if (remove) remove = draw(box, height, latest, plot, setUnder, zoom.changed);
+      if (remove) remove = draw(box, height, latest, plot, setUnder);
     });
     return () => {
       remove?.();
@@ -64,12 +64,10 @@ function Drawn(props: PlotProps) {
     };
   }, [theme, names, height, props.mark, props.counts, props.weeks]);
   useLayoutEffect(() => {
-    plot.current?.setData(dataOf(props), zoom.part === null); // a new snapshot does not undo the zoom
-    if (zoom.part !== null) plot.current?.redraw();
+    plot.current?.setData(dataOf(props));
   }, [props]);
   return (
     <figure class="plot">
-      {props.zoom ? <ZoomControls zoom={zoom} x={props.x} /> : null}
       <div ref={place} class="plot-canvas" style={{ height: `${height}px` }} role="img" aria-label={props.label} />
       <figcaption>
         <Legend lines={props.lines} at={under} yWords={props.yWords} />

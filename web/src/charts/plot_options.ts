@@ -14,7 +14,6 @@ export function plotOptions(
   height: number,
   colour: Colour,
   setUnder: (at: number | null) => void,
-  zoomed: (plot: uPlot) => void,
 ): uPlot.Options {
   const props = latest.current;
   return {
@@ -23,14 +22,19 @@ export function plotOptions(
     pxAlign: 1,
     padding: [10, Math.max(props.counts ? 12 : kHalfLabel, namesRoom(props, width)), 0, 0], // the last date is whole, and so are names
     legend: { show: false },
-    cursor: { y: false, drag: { x: props.zoom === true, y: false }, points: { size: 6 } },
+    cursor: {
+      y: false,
+      drag: { x: props.choose !== undefined, y: false, setScale: false },
+      points: { size: 6 },
+      bind: { dblclick: () => () => (latest.current.choose?.(null), null) },
+    },
     tzDate: (unix) => uPlot.tzDate(new Date(unix * 1000), 'Etc/UTC'),
-    scales: { x: xScale(props), y: { range: yRange(props) } },
+    scales: { x: xScale(latest), y: { range: yRange(props) } },
     axes: [xAxis(latest, colour), yAxis(latest, colour)],
     series: [{}, ...props.lines.map((line) => series(line, colour))],
     bands: props.band ? [{ series: props.band, fill: translucent(colour(props.lines[props.band[0] - 1]?.token ?? '--series-1')) }] : [],
     hooks: {
-      setScale: props.zoom ? [(plot, scale) => scale === 'x' && zoomed(plot)] : [],
+      setSelect: [(plot) => dragged(plot, latest.current)],
       setCursor: [(plot) => setUnder(plot.cursor.idx ?? null)],
       draw: [
         (plot) => drawMark(plot, latest.current.mark, colour('--accent')),
@@ -42,9 +46,9 @@ export function plotOptions(
 
 const namesRoom = (props: PlotProps, width: number) => roomForNames(props.lines, width);
 
-function xScale(props: PlotProps): uPlot.Scale {
-  if (!props.counts) return { time: true };
-  const x = props.x;
+function xScale(latest: Latest): uPlot.Scale {
+  const x = latest.current.x;
+  if (!latest.current.counts) return { time: true, range: (_plot, from, to) => latest.current.part ?? [from, to] };
   return { time: false, distr: 3, log: 2, range: () => [(x[0] ?? 1) * 0.9, (x[x.length - 1] ?? 2) * 1.12] };
 }
 
@@ -107,6 +111,15 @@ function series(line: PlotProps['lines'][number], colour: Colour): uPlot.Series 
     spanGaps: false,
     points: { show: line.points ?? false, size: 6, fill: colour('--panel') },
   };
+}
+
+const kLeastPixels = 12;
+
+/** The part that was drawn across; the address has it, and gives it back. */
+function dragged(plot: uPlot, { choose }: PlotProps): void {
+  const { left, width } = plot.select;
+  plot.setSelect({ ...plot.select, width: 0 }, false);
+  if (width >= kLeastPixels) choose?.([plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x')]);
 }
 
 /** "rgb(1, 2, 3)" with a sixth of its strength. */

@@ -1,77 +1,47 @@
-// The part of a time axis that a chart shows: by dragging across it, or by the range beside it, which
-// the keyboard reaches.
-import { useState } from 'preact/hooks';
-import type uPlot from 'uplot';
+// The range of all charts over time, beside those that it is chosen at: by dragging across one, or here, which the keyboard reaches.
+import { kRanges, partOf, setRange } from '../parts/range';
+import type { Part } from '../parts/range';
 import { clusterTime } from '../words/times';
 
-const kDay = 86400;
-const kRanges: [string, number][] = [
-  ['last 24 hours', kDay],
-  ['last 7 days', 7 * kDay],
-  ['last 30 days', 30 * kDay],
-];
-
-export interface Zoom {
-  part: [number, number] | null; // null: all of it
-  show: (from: number, to: number) => void;
-  reset: () => void;
-  changed: (plot: uPlot) => void; // uPlot has another scale
+interface ZoomProps {
+  said: string; // as in the address
+  range: Part | null;
+  x: number[]; // unix seconds of what there is
+  offset: number; // of the clock, to UTC
 }
 
-const ends = (x: number[]): [number, number] => [x[0] ?? 0, x[x.length - 1] ?? 0];
-
-export function useZoom(plot: { readonly current: uPlot | null }, x: number[]): Zoom {
-  const [part, setPart] = useState<[number, number] | null>(null);
-  const show = (from: number, to: number) => plot.current?.setScale('x', { min: from, max: to });
-  const changed = (drawn: uPlot) => {
-    const { min, max } = drawn.scales.x ?? {};
-    const all = drawn.data[0] as number[];
-    const [from, to] = ends(all);
-    const whole = min == null || max == null || (min <= from && max >= to);
-    setPart(whole ? null : [min, max]);
-  };
-  const reset = () => show(...ends(x));
-  return { part, show, reset, changed };
-}
-
-/** The range, and what moves it while it is a part. */
-export function ZoomControls({ zoom, x }: { zoom: Zoom; x: number[] }) {
-  const [from, to] = ends(x);
-  const { part } = zoom;
-  const choices = kRanges.filter(([, seconds]) => seconds < to - from);
-  const chosen =
-    part === null ? '' : String(choices.find(([, seconds]) => part[1] === to && Math.abs(part[1] - part[0] - seconds) < 1)?.[1] ?? 'part');
-  const choose = (value: string) => (value === '' ? zoom.reset() : zoom.show(to - Number(value), to));
+export function ZoomControls({ said, range, x, offset }: ZoomProps) {
+  const [from, to] = [x[0] ?? 0, x[x.length - 1] ?? 0];
+  const part = partOf(range, x);
+  const chosen = range === null ? '' : said;
   const move = (direction: number) => () => {
     if (part === null) return;
     const width = part[1] - part[0];
     const start = Math.min(Math.max(part[0] + (direction * width) / 2, from), Math.max(from, to - width));
-    zoom.show(start, start + width);
+    setRange([start, start + width], { replace: true });
   };
   return (
     <div class="zoom">
       <label class="field field-row">
         <span>Range</span>
-        <select value={chosen} onChange={(event) => choose((event.target as HTMLSelectElement).value)}>
+        <select value={chosen} onChange={(event) => setRange((event.target as HTMLSelectElement).value)}>
           <option value="">all</option>
-          {choices.map(([words, seconds]) => (
-            <option key={words} value={String(seconds)}>
-              {words}
+          {kRanges.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
             </option>
           ))}
-          {chosen === 'part' ? (
-            <option value="part" disabled>
-              Zoomed in
-            </option>
-          ) : null}
+          {chosen === '' || kRanges.some(({ value }) => value === chosen) ? null : <option value={chosen}>Zoomed in</option>}
         </select>
       </label>
       {part === null ? (
-        <span class="quiet zoom-hint">Drag across the chart to zoom.</span>
+        <span class="quiet zoom-hint">
+          {range !== null && (range[1] < from || range[0] > to) ? 'Nothing is known of this range. ' : ''}Drag across a chart to zoom.
+        </span>
       ) : (
         <>
           <span>
-            {clusterTime(part[0], 0)} – {clusterTime(part[1], 0)}
+            {clusterTime(part[0], offset)} – {clusterTime(part[1], offset)}
           </span>
           <button type="button" onClick={move(-1)} disabled={part[0] <= from}>
             Earlier
@@ -79,10 +49,12 @@ export function ZoomControls({ zoom, x }: { zoom: Zoom; x: number[] }) {
           <button type="button" onClick={move(1)} disabled={part[1] >= to}>
             Later
           </button>
-          <button type="button" onClick={zoom.reset}>
-            Show all
-          </button>
         </>
+      )}
+      {range === null ? null : (
+        <button type="button" onClick={() => setRange(null)}>
+          Show all
+        </button>
       )}
     </div>
   );

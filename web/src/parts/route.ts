@@ -12,8 +12,8 @@ export interface Route {
 
 export type Params = Record<string, string | number | null | undefined>;
 
-// What a link to another view takes along: how the page looks, not what it shows.
-const kKept = ['clock', 'wall', 'rotate'];
+// What a link to another view takes along: by which clock, how much time charts show, and how the page looks.
+const kKept = ['clock', 'range', 'wall', 'rotate'];
 
 /** An unknown view is Now; parameters stay as they are. */
 export function parseRoute(hash: string): Route {

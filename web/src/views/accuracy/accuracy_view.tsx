@@ -2,6 +2,7 @@
 import { useAnswer } from '../../live/live';
 import type { Accuracy } from '../../api/contract';
 import { Answered, Empty, Panel } from '../../parts/panel';
+import { rangeOf } from '../../parts/range';
 import { fullTime, soFar } from '../../words/times';
 import { ByGpuTable } from './by_gpu_table';
 import { Calibration } from './calibration';
@@ -13,7 +14,7 @@ import { grouped } from '../../words/numbers';
 const kRestSeconds = 60;
 const kFewJobs = 30;
 
-export function AccuracyView() {
+export function AccuracyView({ params }: { params: URLSearchParams }) {
   const answer = useAnswer<Accuracy>('v1/accuracy', kRestSeconds);
   return (
     <Answered of={answer}>
@@ -49,7 +50,7 @@ export function AccuracyView() {
             id="weeks"
             note={`Share of waits below the forecast p50 and p90. The targets are 50 % and 90 %. ${soFar(data.weeks[data.weeks.length - 1]?.week_start ?? NaN, 0, data.meta.snapshot_taken_at ?? 0) ?? ''}`}
           >
-            {data.weeks.length > 0 ? <Coverage weeks={data.weeks} until={data.meta.snapshot_taken_at ?? 0} /> : <Nothing />}
+            {data.weeks.length > 0 ? <Weeks data={data} params={params} /> : <Nothing />}
           </Panel>
           <Panel title="By GPU type and size" id="by-gpu">
             {data.by_gpu.length > 0 ? <ByGpuTable rows={data.by_gpu} /> : <Nothing />}
@@ -58,6 +59,11 @@ export function AccuracyView() {
       )}
     </Answered>
   );
+}
+
+function Weeks({ data, params }: { data: Accuracy; params: URLSearchParams }) {
+  const until = data.meta.snapshot_taken_at ?? 0;
+  return <Coverage weeks={data.weeks} until={until} range={rangeOf(params, until)} />;
 }
 
 // The daemon's sentence; with little history a warning, said once.

@@ -1,12 +1,20 @@
 // Coverage and error by week, with Slurm's error beside ours.
 import type { AccuracyWeek } from '../../api/contract';
 import { Plot } from '../../charts/plot';
+import { partOf } from '../../parts/range';
+import type { Part } from '../../parts/range';
 import { DataTable } from '../../parts/table';
 import { length } from '../../words/durations';
 import { grouped, percent } from '../../words/numbers';
 import { clusterDay, weekWords } from '../../words/times';
 
-export function Coverage({ weeks, until }: { weeks: AccuracyWeek[]; until: number }) {
+interface CoverageProps {
+  weeks: AccuracyWeek[];
+  until: number;
+  range: Part | null;
+}
+
+export function Coverage({ weeks, until, range }: CoverageProps) {
   const x = weeks.map((week) => week.week_start);
   const last = weeks[weeks.length - 1];
   const label = `Coverage over ${weeks.length} weeks; in the last one ${percent(last?.coverage_p50)} under the p50 and ${percent(last?.coverage_p90)} under the p90.`;
@@ -16,6 +24,7 @@ export function Coverage({ weeks, until }: { weeks: AccuracyWeek[]; until: numbe
       label={label}
       x={x}
       weeks
+      part={partOf(range, x)}
       xWords={(at) => `week of ${weekWords(at, 0, until)}`}
       yWords={percent}
       range={[0, 1.04]}

@@ -3,13 +3,21 @@ import type { History } from '../../api/contract';
 import { seriesDash, seriesToken } from '../../charts/colours';
 import { Plot } from '../../charts/plot';
 import { Name } from '../../parts/name';
+import { partOf } from '../../parts/range';
+import type { Part } from '../../parts/range';
 import { DataTable } from '../../parts/table';
 import { duration } from '../../words/durations';
 import { decimal, grouped, percent } from '../../words/numbers';
 import { clusterDay, weekWords } from '../../words/times';
 import type { Measure } from './measure';
 
-export function ByWeek({ data, measure }: { data: History; measure: Measure }) {
+interface ByWeekProps {
+  data: History;
+  measure: Measure;
+  range: Part | null;
+}
+
+export function ByWeek({ data, measure, range }: ByWeekProps) {
   const weeks = [...new Set(data.by_week.map((row) => row.week_start))].sort((a, b) => a - b);
   const names = new Map(data.gpus.map((gpu) => [gpu.gpu, gpu.gpu_name]));
   const gpus = [...new Set(data.by_week.map((row) => row.gpu))];
@@ -30,6 +38,10 @@ export function ByWeek({ data, measure }: { data: History; measure: Measure }) {
       x={weeks.map((week) => week + offset)}
       lines={lines}
       weeks
+      part={partOf(
+        range && [range[0] + offset, range[1] + offset],
+        weeks.map((week) => week + offset),
+      )}
       xWords={(x) => `week of ${weekWords(x - offset, offset, data.until)}`}
       yWords={measure.words}
       seconds={measure.key.endsWith('seconds')}

@@ -1,22 +1,23 @@
 // History: waits, use and queue by hour of the week, by week, and over time.
-import { useAnswer } from '../../live/live';
+import { useAnswer, useLive } from '../../live/live';
 import type { History } from '../../api/contract';
 import { Select } from '../../parts/filters';
 import { Answering, Empty, Panel } from '../../parts/panel';
+import { rangeOf, weeksFor } from '../../parts/range';
 import { numberParam, requestOf } from '../../parts/route';
 import { soFar } from '../../words/times';
 import { BestTime } from './best_time';
 import { HeatMap, HeatTable } from './heat_map';
-import { kHistoryRestSeconds, kMeasures, measureOf } from './measure';
+import { kHistoryRestSeconds, kMeasures, kWeeks, measureOf } from './measure';
+import type { Measure } from './measure';
 import { WaitScale } from '../now/wait_cell';
 import { OverTime } from './over_time';
 import { ByWeek } from './by_week';
 import { UsagePanel } from './usage_panel';
 
-const kWeeks = 8;
-
 export function HistoryView({ params }: { params: URLSearchParams }) {
-  const weeks = Math.min(57, Math.max(1, numberParam(params, 'weeks', kWeeks)));
+  const now = useLive().snapshot?.snapshot_taken_at ?? 0;
+  const weeks = weeksFor(rangeOf(params, now), now, Math.min(57, Math.max(1, numberParam(params, 'weeks', kWeeks))));
   const gpu = params.get('gpu') ?? '';
   const measure = measureOf(params.get('measure'));
   const answer = useAnswer<History>(requestOf('v1/history', { weeks, gpu }), kHistoryRestSeconds);
@@ -42,7 +43,7 @@ export function HistoryView({ params }: { params: URLSearchParams }) {
             {data ? <p class="note">{data.note}</p> : null}
           </div>
           {data?.since === null ? <Empty>No history yet. This view fills as jobs start and end.</Empty> : null}
-          {data && data.since !== null ? <Charts data={data} measure={measure} /> : null}
+          {data && data.since !== null ? <Charts data={data} measure={measure} params={params} /> : null}
           {data && data.since !== null ? <UsagePanel weeks={weeks} offset={data.utc_offset_seconds} /> : null}
         </>
       )}
@@ -55,7 +56,14 @@ const kWeekOptions = [
   ...[4, 8, 13, 26, 57].map((weeks) => ({ value: String(weeks), label: `${weeks} weeks` })),
 ];
 
-function Charts({ data, measure }: { data: History; measure: ReturnType<typeof measureOf> }) {
+interface ChartsProps {
+  data: History;
+  measure: Measure;
+  params: URLSearchParams;
+}
+
+function Charts({ data, measure, params }: ChartsProps) {
+  const range = rangeOf(params, data.until);
   return (
     <>
       <Panel
@@ -73,10 +81,10 @@ function Charts({ data, measure }: { data: History; measure: ReturnType<typeof m
         id="by-week"
         note={soFar(Math.max(...data.by_week.map((row) => row.week_start)), data.utc_offset_seconds, data.until)}
       >
-        <ByWeek data={data} measure={measure} />
+        <ByWeek data={data} measure={measure} range={range} />
       </Panel>
       <Panel title="Queue and use over time" id="over-time">
-        <OverTime data={data} />
+        <OverTime data={data} said={params.get('range') ?? ''} range={range} />
       </Panel>
     </>
   );

@@ -3,7 +3,8 @@ import { duration, shortDuration, waitLevel } from '../../words/durations';
 import { decimal, percent } from '../../words/numbers';
 
 export const kHistoryRestSeconds = 300; // weeks do not change with every snapshot
-export const kHistoryPath = 'v1/history?weeks=8'; // as the views ask for it at first
+export const kWeeks = 8; // that views ask for at first
+export const kHistoryPath = `v1/history?weeks=${kWeeks}`;
 
 interface Measured {
   wait_p50_seconds: number | null;

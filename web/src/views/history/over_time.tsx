@@ -5,41 +5,59 @@ import { DataTable } from '../../parts/table';
 import { length } from '../../words/durations';
 import { decimal } from '../../words/numbers';
 import { clusterTime } from '../../words/times';
+import { partOf, setRange } from '../../parts/range';
+import type { Part } from '../../parts/range';
+import { ZoomControls } from '../../charts/zoom';
 
 const kMostRows = 100;
 
-export function OverTime({ data }: { data: History }) {
+interface OverTimeProps {
+  data: History;
+  said: string; // the range, as in the address
+  range: Part | null;
+}
+
+export function OverTime({ data, said, range }: OverTimeProps) {
   const offset = data.utc_offset_seconds;
-  const x = data.series.map((row) => row.time + offset);
+  const times = data.series.map((row) => row.time);
+  const choose = (part: Part | null) => setRange(part && [part[0] - offset, part[1] - offset]);
+  const x = times.map((time) => time + offset);
   const busy = data.series.map((row) => row.busy_gpus);
   const wanted = data.series.map((row) => row.pending_gpus);
   const waiting = data.series.map((row) => row.pending);
   const xWords = (at: number) => clusterTime(at, 0);
   const yWords = (value: number) => decimal(value);
+  const shown = partOf(range, times);
+  const part: Part | null = shown && [shown[0] + offset, shown[1] + offset];
   return (
-    <div class="side-by-side">
-      <Plot
-        zoom
-        label={`Jobs waiting over time; ${span(waiting)}.`}
-        x={x}
-        xWords={xWords}
-        yWords={yWords}
-        lines={[{ name: 'jobs waiting', token: '--series-1', values: waiting }]}
-      />
-      <Plot
-        zoom
-        label={`GPUs over time: allocated, ${span(busy)}; that jobs wait for, ${span(wanted)}.`}
-        x={x}
-        xWords={xWords}
-        yWords={yWords}
-        lines={[
-          { name: 'allocated', token: '--series-1', values: busy },
-          { name: 'waited for', token: '--series-2', values: wanted, dash: [5, 4] },
-        ]}
-      >
-        <SeriesTable rows={data.series} offset={offset} />
-      </Plot>
-    </div>
+    <>
+      <ZoomControls said={said} range={range} x={times} offset={offset} />
+      <div class="side-by-side">
+        <Plot
+          part={part}
+          choose={choose}
+          label={`Jobs waiting over time; ${span(waiting)}.`}
+          x={x}
+          xWords={xWords}
+          yWords={yWords}
+          lines={[{ name: 'jobs waiting', token: '--series-1', values: waiting }]}
+        />
+        <Plot
+          part={part}
+          choose={choose}
+          label={`GPUs over time: allocated, ${span(busy)}; that jobs wait for, ${span(wanted)}.`}
+          x={x}
+          xWords={xWords}
+          yWords={yWords}
+          lines={[
+            { name: 'allocated', token: '--series-1', values: busy },
+            { name: 'waited for', token: '--series-2', values: wanted, dash: [5, 4] },
+          ]}
+        >
+          <SeriesTable rows={data.series} offset={offset} />
+        </Plot>
+      </div>
+    </>
   );
 }
 

@@ -5,10 +5,11 @@ import { useAnswer } from '../../live/live';
 import { Details, Fact } from '../../parts/details';
 import { Name, Names } from '../../parts/name';
 import { Answering } from '../../parts/panel';
-import { hashOf, requestOf } from '../../parts/route';
+import { hoursFor, rangeOf } from '../../parts/range';
+import { hashOf, requestOf, useRoute } from '../../parts/route';
 import { Table } from '../../parts/table';
 import { length } from '../../words/durations';
-import { grouped } from '../../words/numbers';
+import { grouped, plural } from '../../words/numbers';
 import { clockTime, fullTime } from '../../words/times';
 import { isBroken, kConditionWords } from './condition';
 import { Gantt } from './gantt';
@@ -29,7 +30,7 @@ export function NodeDetails({ name, node, now, list }: NodeDetailsProps) {
       {found ? (
         <>
           <Facts node={found} now={now} />
-          {found.gpus.length > 0 ? <InTime name={name} /> : null}
+          {found.gpus.length > 0 ? <InTime name={name} now={now} /> : null}
         </>
       ) : (
         <Answering of={other}>{(data) => (data ? <p class="quiet">There is no such node.</p> : null)}</Answering>
@@ -38,11 +39,12 @@ export function NodeDetails({ name, node, now, list }: NodeDetailsProps) {
   );
 }
 
-function InTime({ name }: { name: string }) {
-  const { data } = useAnswer<Timeline>(requestOf('v1/timeline', { node: name, limit: 1 }));
+function InTime({ name, now }: { name: string; now: number }) {
+  const hours = hoursFor(rangeOf(useRoute().params, now), now);
+  const { data } = useAnswer<Timeline>(requestOf('v1/timeline', { node: name, hours, limit: 1 }));
   return (
     <>
-      <h4>24 hours before and after now</h4>
+      <h4>{plural(hours, 'hour')} before and after now</h4>
       {data && data.nodes.length > 0 ? <Gantt data={data} /> : null}
     </>
   );

@@ -1,13 +1,14 @@
 // Nodes: what each partition has, what is broken, and a map of nodes with one cell for each GPU.
 import { useRef } from 'preact/hooks';
-import { useAnswer } from '../../live/live';
+import { useAnswer, useLive } from '../../live/live';
 import type { Nodes, Timeline } from '../../api/contract';
 import { allNodes } from '../../api/pages';
 import { Pager, SearchBox, Select } from '../../parts/filters';
 import { Answering, Empty, Panel, Warnings } from '../../parts/panel';
+import { hoursFor, rangeOf } from '../../parts/range';
 import { hashOf, numberParam, requestOf } from '../../parts/route';
 import type { Params } from '../../parts/route';
-import { grouped } from '../../words/numbers';
+import { grouped, plural } from '../../words/numbers';
 import { ClusterMapView } from './cluster_map';
 import type { GroupedBy, MapNode } from './map_groups';
 import { BrokenTable, brokenWords } from './broken_table';
@@ -21,10 +22,6 @@ import { gpuOptions, partitionOptions } from '../pool_options';
 
 const kPage = 200;
 const kGanttPage = 40;
-const kGanttHours = [
-  { value: '6', label: '6 hours' },
-  { value: '48', label: '48 hours' },
-];
 const kBroken = 'broken'; // a condition of the address: drained or down, as a table
 const kMostBroken = 2000;
 
@@ -55,6 +52,8 @@ export function NodesView({ params }: { params: URLSearchParams }) {
   const all = useAnswer<Nodes>(broken ? requestOf('v1/nodes', filter) : null, 0, undefined, brokenNodes);
   const answer = broken ? all : page;
   const open = params.get('node');
+  const now = useLive().snapshot?.snapshot_taken_at ?? 0;
+  const hours = hoursFor(rangeOf(params, now), now);
   return (
     <Answering of={answer}>
       {(data) => (
@@ -84,7 +83,7 @@ export function NodesView({ params }: { params: URLSearchParams }) {
               {broken ? null : <Select label="Show" name="map" value={picture ?? ''} all="node by node" options={kPictures} />}
               {whole ? <Select label="Group by" name="by" value={params.get('by') ?? ''} all="GPU type" options={kGroupings} /> : null}
               {picture === 'time' ? (
-                <Select label="Time" name="hours" value={params.get('hours') ?? ''} all="24 hours" options={kGanttHours} />
+                <Select label="Time" name="range" value={params.get('range') || '24h'} options={timeOptions(params.get('range'), hours)} />
               ) : null}
               {data && !broken && !picture ? (
                 <Pager offset={data.offset} shown={data.nodes.length} total={data.total} size={kPage} noun="nodes" />
@@ -92,7 +91,7 @@ export function NodesView({ params }: { params: URLSearchParams }) {
             </div>
             {data && !picture ? <Found data={data} open={open} broken={broken} /> : null}
             {whole ? <Whole params={params} now={data?.meta.snapshot_taken_at ?? 0} /> : null}
-            {picture === 'time' ? <InTime filter={filter} hours={params.get('hours')} offset={offset} /> : null}
+            {picture === 'time' ? <InTime filter={filter} hours={hours} offset={offset} /> : null}
           </Panel>
           <SchedulerPanel />
         </>
@@ -103,7 +102,7 @@ export function NodesView({ params }: { params: URLSearchParams }) {
 
 interface InTimeProps {
   filter: Params;
-  hours: string | null;
+  hours: number;
   offset: number;
 }
 
@@ -122,6 +121,12 @@ function InTime({ filter, hours, offset }: InTimeProps) {
       }
     </Answering>
   );
+}
+
+/** The hours before and after now; of a range that was chosen elsewhere as many as there can be. */
+function timeOptions(said: string | null, hours: number) {
+  const own = ['6h', '24h', '48h'].map((value) => ({ value, label: `${value.slice(0, -1)} hours` }));
+  return said === null || own.some(({ value }) => value === said) ? own : [...own, { value: said, label: plural(hours, 'hour') }];
 }
 
 function Whole({ params, now }: { params: URLSearchParams; now: number }) {

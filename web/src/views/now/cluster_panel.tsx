@@ -3,6 +3,7 @@ import type { History, HistoryStep, Waiting } from '../../api/contract';
 import { Figure } from '../../parts/figure';
 import { Plot } from '../../charts/plot';
 import { Panel } from '../../parts/panel';
+import { partOf, rangeOf, setRange } from '../../parts/range';
 import { hashOf } from '../../parts/route';
 import { DataTable } from '../../parts/table';
 import { decimal, grouped, percent, plural } from '../../words/numbers';
@@ -17,9 +18,10 @@ interface ClusterPanelProps {
   waiting: Waiting;
   history: History | null;
   settled: boolean; // there is an answer about the history, or an error
+  params: URLSearchParams;
 }
 
-export function ClusterPanel({ waiting: { gpus, all }, history, settled }: ClusterPanelProps) {
+export function ClusterPanel({ waiting: { gpus, all }, history, settled, params }: ClusterPanelProps) {
   return (
     <Panel title="Cluster" id="cluster">
       <dl class="figures-row">
@@ -37,7 +39,7 @@ export function ClusterPanel({ waiting: { gpus, all }, history, settled }: Clust
         </Figure>
       </dl>
       <div class="trend">
-        {history ? <Trend history={history} /> : settled ? <p class="note">The history is not known.</p> : null}
+        {history ? <Trend history={history} params={params} /> : settled ? <p class="note">The history is not known.</p> : null}
         {history ? <BestTime data={history} /> : null}
       </div>
     </Panel>
@@ -54,22 +56,36 @@ export function allocatedShare(history: History, from: number, to: number): numb
   return Math.min(1, known.reduce((sum, row) => sum + (row.busy_gpus ?? 0) * part(row), 0) / seconds / total);
 }
 
-function Trend({ history }: { history: History }) {
+function Trend({ history, params }: { history: History; params: URLSearchParams }) {
   const { until } = history;
-  const rows = history.series.filter((row) => row.time >= until - kWeek);
+  const chosen = partOf(
+    rangeOf(params, until),
+    history.series.map((row) => row.time),
+  );
+  const [from, to] = chosen ?? [until - kWeek, until];
+  const rows = history.series.filter((row) => row.time >= from && row.time <= to);
   if (rows.filter((row) => row.busy_gpus !== null).length < 2) {
     return <p class="note">No history yet. Trends appear once gpuadvised has watched the cluster for a day.</p>;
   }
   const ofDay = allocatedShare(history, until - kDay, until);
   const ofWeek = allocatedShare(history, until - kWeek, until);
   const ahead = clockOffset(until);
+  const span = chosen ? `${clusterTime(from, ahead)} – ${clusterTime(to, ahead)}` : 'last 7 days';
   return (
     <>
       <p class="note">
-        Allocated: {percent(ofDay)} of all GPUs in the last 24 hours, {percent(ofWeek)} in the last 7 days.
+        Allocated: {percent(ofDay)} of all GPUs in the last 24 hours, {percent(ofWeek)} in the last 7 days.{' '}
+        {chosen ? (
+          <>
+            Below: {span}.{' '}
+            <button type="button" class="link" onClick={() => setRange(null)}>
+              Show the last 7 days
+            </button>
+          </>
+        ) : null}
       </p>
       <Plot
-        label={`GPUs allocated and GPUs that jobs wait for, last 7 days: ${percent(ofWeek)} allocated.`}
+        label={`GPUs allocated and GPUs that jobs wait for, ${span}: ${percent(chosen ? allocatedShare(history, from, to) : ofWeek)} allocated.`}
         height={kHeight}
         x={rows.map((row) => row.time + ahead)}
         xWords={(at) => clusterTime(at, 0)}
@@ -80,7 +96,7 @@ function Trend({ history }: { history: History }) {
         ]}
       >
         <DataTable
-          caption="GPUs allocated and waited for, last 7 days"
+          caption={`GPUs allocated and waited for, ${span}`}
           rows={[...rows].reverse()}
           keyOf={(row) => row.time}
           columns={[

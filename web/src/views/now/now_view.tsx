@@ -4,9 +4,10 @@ import type { History, Nodes, Waiting, Waits } from '../../api/contract';
 import type { Loaded } from '../../api/loader';
 import { useAnswer, useLive } from '../../live/live';
 import { Empty, Panel, Trouble } from '../../parts/panel';
-import { hashOf } from '../../parts/route';
+import { rangeOf, weeksFor } from '../../parts/range';
+import { hashOf, requestOf } from '../../parts/route';
 import { limit as limitWords } from '../../words/durations';
-import { kHistoryPath, kHistoryRestSeconds } from '../history/measure';
+import { kHistoryRestSeconds, kWeeks } from '../history/measure';
 import { ClusterPanel } from './cluster_panel';
 import { FreePanel } from './free_panel';
 import { GpuTable } from './gpu_table';
@@ -20,11 +21,13 @@ import { WhoWaits } from './who_waits';
 const settled = ({ data, error }: Loaded<unknown>) => data !== null || (error !== null && error.status !== 0 && error.status !== 503);
 
 export function NowView({ params }: { params: URLSearchParams }) {
+  const live = useLive();
+  const seen = live.snapshot?.snapshot_taken_at ?? 0;
+  const weeks = weeksFor(rangeOf(params, seen), seen, kWeeks);
   const waits = useAnswer<Waits>('v1/waits');
   const nodes = useAnswer<Nodes>('v1/nodes?limit=0');
   const waiting = useAnswer<Waiting>('v1/waiting');
-  const history = useAnswer<History>(kHistoryPath, kHistoryRestSeconds);
-  const live = useLive();
+  const history = useAnswer<History>(requestOf('v1/history', { weeks }), kHistoryRestSeconds);
   const now = waits.data?.meta.snapshot_taken_at ?? live.snapshot?.snapshot_taken_at ?? Math.round(Date.now() / 1000);
   // What stands below is drawn once all of it is there: nothing pushes anything down.
   const ready = useRef(false);
@@ -40,7 +43,9 @@ export function NowView({ params }: { params: URLSearchParams }) {
       {ready.current && data && data.gpus.length > 0 ? <FreePanel types={data.gpus} asked={asked} now={now} /> : null}
       {ready.current && waiting.data ? <WhoWaits data={waiting.data} /> : null}
       {ready.current && waiting.error && !waiting.data && !waits.error ? <Trouble error={waiting.error} hasData={false} /> : null}
-      {ready.current && waiting.data ? <ClusterPanel waiting={waiting.data} history={history.data} settled={settled(history)} /> : null}
+      {ready.current && waiting.data ? (
+        <ClusterPanel waiting={waiting.data} history={history.data} settled={settled(history)} params={params} />
+      ) : null}
       {ready.current && data ? (
         <p class="record">
           <bdi>{data.forecast.note}</bdi>. <a href={hashOf('accuracy')}>Details</a>
