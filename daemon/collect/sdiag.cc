@@ -11,12 +11,16 @@ namespace {
 
 constexpr int64_t kMostCounted = int64_t{1} << 50;  // a snapshot carries no sum beyond 2^53
 
+std::optional<int64_t> Counted(SlurmNumber number) {
+  const int64_t value = number.value_or(-1);
+  return value >= 0 && value <= kMostCounted ? std::optional(value) : std::nullopt;
+}
+
 std::optional<int64_t> NumberAt(std::string_view text) {
   text = Trim(text);
   int64_t number = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return status == std::errc() && number >= 0 && number <= kMostCounted ? std::optional(number)
-                                                                        : std::nullopt;
+  return status == std::errc() ? Counted(number) : std::nullopt;
 }
 
 // The number behind `mark`: "count:" of "count:29  ave_time:2355".
@@ -43,9 +47,7 @@ void ReadCycles(std::string_view key, std::optional<int64_t> value, SchedulerCyc
   if (key == "Last queue length") cycles.queue_length = value;
 }
 
-void AddRpcs(std::string_view line, SchedulerHealth& health) {
-  const auto count = NumberBehind(line, "count:");
-  const auto time = NumberBehind(line, "total_time:");
+void AddRpcs(std::optional<int64_t> count, std::optional<int64_t> time, SchedulerHealth& health) {
   if (!count || !time) return;
   health.rpcs = std::min(kMostCounted, health.rpcs.value_or(0) + *count);
   health.rpc_us = std::min(kMostCounted, health.rpc_us.value_or(0) + *time);
@@ -74,7 +76,35 @@ SchedulerHealth ParseSdiag(std::string_view text) {
         health.backfilled_jobs = value;
       }
     }
-    if (section == Section::kRpcs) AddRpcs(line, health);
+    if (section == Section::kRpcs) {
+      AddRpcs(NumberBehind(line, "count:"), NumberBehind(line, "total_time:"), health);
+    }
+  }
+  return health;
+}
+
+SchedulerHealth RestHealth(const RestJson& answer) {
+  SchedulerHealth health;
+  const RestJson* said = RestValue(answer, "statistics");
+  if (said == nullptr || !said->is_object()) return health;
+  const auto at = [&](const char* key) { return Counted(RestNumber(*said, key)); };
+  health.read_at = at("req_time");
+  health.since = at("req_time_start");
+  health.main = {at("schedule_cycle_last"),       at("schedule_cycle_mean"),
+                 at("schedule_cycle_max"),        at("schedule_cycle_total"),
+                 at("schedule_cycle_mean_depth"), at("schedule_queue_length")};
+  health.backfill = {at("bf_cycle_last"),    at("bf_cycle_mean"), at("bf_cycle_max"),
+                     at("bf_cycle_counter"), at("bf_depth_mean"), at("bf_queue_len")};
+  for (SchedulerCycles* cycles : {&health.main, &health.backfill}) {
+    if (cycles->cycles != 0) continue;
+    cycles->mean_us.reset();  // 0 of no cycle
+    cycles->mean_depth.reset();
+  }
+  health.backfilled_jobs = at("bf_last_backfilled_jobs");
+  health.server_threads = at("server_thread_count");
+  health.agent_queue = at("agent_queue_size");
+  for (const RestJson& rpc : RestTable(*said, "rpcs_by_message_type")) {
+    AddRpcs(Counted(RestNumber(rpc, "count")), Counted(RestNumber(rpc, "total_time")), health);
   }
   return health;
 }

@@ -20,6 +20,7 @@
 #include "daemon/collect/accounting_text.h"
 #include "daemon/collect/rest_policy.h"
 #include "daemon/collect/scontrol.h"
+#include "daemon/collect/sdiag.h"
 #include "daemon/collect/slurm_conf_file.h"
 #include "daemon/collect/slurm_values.h"
 
@@ -45,6 +46,7 @@ constexpr std::array kRestTables = {
     RestTableName{"licenses", "slurm", "/", kNewestRead, false},
     RestTableName{"shares", "slurm", "", kNewestRead, false},
     RestTableName{"conf", "slurm", "", kNewestRead, false},
+    RestTableName{"diag", "slurm", "/", kNewestRead, false},
     RestTableName{"associations", "slurmdb", "/", kNewestRead, false},
     RestTableName{"qos", "slurmdb", "/", kNewestRead, false},
 };
@@ -126,6 +128,7 @@ class SlurmRestSource : public Source {
   void LoadConf(Poll& poll);
   Result<void> LoadPolicy(Poll& poll);
   void LoadAccounting(Poll& poll);
+  void LoadHealth(SchedulerHealth& health);
   void FillPartitions(Poll& poll) const;
 
   const SlurmRestOptions options_;
@@ -389,6 +392,14 @@ void SlurmRestSource::LoadAccounting(Poll& poll) {
   MakeLimitsAbsolute(poll.snapshot);
 }
 
+// Optional, too; a site may deny it.
+void SlurmRestSource::LoadHealth(SchedulerHealth& health) {
+  if (!Offers("diag")) return;
+  const Result<RestJson> answer = GetTable("diag");
+  if (answer) health = RestHealth(*answer);
+  if (!answer) health.problem = answer.error().message;
+}
+
 Result<void> SlurmRestSource::LoadPolicy(Poll& poll) {
   const auto now = std::chrono::steady_clock::now();
   if (policy_time_ && now - *policy_time_ < options_.policy_interval) return {};
@@ -403,6 +414,7 @@ Result<void> SlurmRestSource::LoadPolicy(Poll& poll) {
     LoadAccounting(poll);
     CountUses(uses_, poll.snapshot);
   }
+  LoadHealth(poll.snapshot.config.health);
   policy_time_ = now;
   return {};
 }

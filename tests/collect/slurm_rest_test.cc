@@ -121,6 +121,7 @@ std::string Slurm2411(const std::string& request) {
       return Http(200, Captured(std::string(table) + "_24.11_v42"));
     }
   }
+  if (Asks(request, "/slurm/v0.0.42/diag/ ")) return Http(200, Captured("diag_22.05_v38"));
   for (const char* table : {"associations", "qos"}) {
     if (Asks(request, std::string("/slurmdb/v0.0.42/") + table)) {
       return Http(200, Captured(std::string(table) + "_24.11_v42"));
@@ -161,6 +162,24 @@ TEST(SlurmRest, ReadsAWholeCluster) {
   EXPECT_TRUE(snapshot.config.scheduler_type.empty());
   EXPECT_EQ(snapshot.config.hidden, std::vector<std::string>{"conf"});
   EXPECT_NE(poll->left_out.first.find("does not report the configuration"), std::string::npos);
+}
+
+TEST(SlurmRest, TheSchedulersFiguresAreReadOrItIsSaidWhyNot) {
+  const auto health_at = [](FakeServer::Answer answer) {
+    FakeServer server(std::move(answer));
+    const auto poll = SourceAt(server)->Step();
+    return poll ? poll->snapshot.config.health : SchedulerHealth();
+  };
+  const SchedulerHealth read = health_at(Slurm2411);
+  EXPECT_EQ(read.backfill.mean_us, 946);
+  EXPECT_EQ(read.problem, "");
+  const SchedulerHealth denied = health_at([](const std::string& request) {
+    if (!Asks(request, "/slurm/v0.0.42/diag/")) return Slurm2411(request);
+    return Http(500, R"({"errors": [{"description": "Access denied"}]})");
+  });
+  EXPECT_EQ(denied.read_at, std::nullopt);
+  EXPECT_TRUE(denied.problem.ends_with("does not return /slurm/v0.0.42/diag/: Access denied"))
+      << denied.problem;
 }
 
 TEST(SlurmRest, JobsThatDidNotChangeAreNotSentAgain) {

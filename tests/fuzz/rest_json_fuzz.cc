@@ -1,6 +1,7 @@
 // What slurmrestd answers: any JSON is read without harm, and what is read keeps its bounds.
 #include "daemon/collect/rest_json.h"
 #include "daemon/collect/rest_policy.h"
+#include "daemon/collect/sdiag.h"
 #include "daemon/collect/slurm_rest.h"
 #include "tests/fuzz/fuzz_input.h"
 
@@ -28,6 +29,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   snapshot.qos = RestQos(*answer);
   CountUses(RestUses(*answer), snapshot);
   ConfigOf(RestConfKeys(*answer));
+  const SchedulerHealth health = RestHealth(*answer);
+  Require(health.rpcs.value_or(0) >= 0 && health.rpcs.value_or(0) <= int64_t{1} << 50,
+          "RPCs are counted");
   (void)ChooseRestPaths(*answer);
   return 0;
 }

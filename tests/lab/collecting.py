@@ -101,7 +101,7 @@ class CollectorTest(unittest.TestCase):
         for name in ["source", "taken_at", "requests"]:
             records[0].pop(name)
         for record in records:
-            record.pop("health", None)  # of the scheduler: read by slurm-cli alone, and never twice the same
+            record.pop("health", None)  # of the scheduler: never twice the same
         return records
 
 

@@ -34,7 +34,7 @@ class RestTest(collecting.CollectorTest):
         for name in ["source", "taken_at", "requests"]:
             records[0].pop(name)
         for record in records:
-            record.pop("health", None)  # of the scheduler: read by slurm-cli alone, and never twice the same
+            record.pop("health", None)  # of the scheduler: never twice the same
         for job in (r for r in records if r["record"] == "job" and RELEASE >= TELLS_CONF):
             job["request"].pop("over_subscribe", None)  # v0.0.44 says it also of those that their partition lets share
         return records
@@ -73,6 +73,15 @@ class WithoutAccounting(RestTest):
         self.addCleanup(self.lab.run, "scontrol", "delete", "reservation=maint")
         told = self.agreed(*self.url)
         self.assertGreater(sum(r["record"] == "job" for r in told), 8)
+
+    def test_the_schedulers_figures_are_those_of_sdiag(self):
+        def figures(source, *words):
+            records = [json.loads(line) for line in self.once(source, *words).stdout.splitlines()]
+            return next(record["health"] for record in records if "health" in record)
+        by_cli, by_rest = figures("slurm-cli"), figures("slurm-rest", *self.url)
+        self.assertEqual(by_cli["since"], by_rest["since"])
+        self.assertGreaterEqual(by_rest["rpcs"], by_cli["rpcs"])
+        self.assertGreaterEqual(by_rest["main"]["cycles"], by_cli["main"]["cycles"])
 
     def test_a_release_that_does_not_tell_the_configuration_says_so(self):
         done = self.once("slurm-rest", *self.url, env={"SLURM_CONF": ""})

@@ -1671,7 +1671,7 @@ export interface TimelineJob {
 }
 
 export interface SchedulerHealth extends Frame {
-  /** Unix time at which sdiag was read; null if it was not. */
+  /** Unix time at which the figures were read; null if they were not. */
   read_at: number | null;
   /** Unix time from which on is counted. */
   since: number | null;
@@ -1689,7 +1689,7 @@ export interface SchedulerHealth extends Frame {
   server_threads: number | null;
   /** Messages that wait to be sent to nodes. */
   agent_queue: number | null;
-  /** Why sdiag could not be read; null if it was, and where the source of snapshots does not read it. */
+  /** Why they could not be read; null if they were, and where the source of snapshots does not read them. */
   problem: string | null;
 }
 
