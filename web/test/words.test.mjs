@@ -107,16 +107,21 @@ test('The time axis fits the rows, and clips what lies beyond', async () => {
 });
 
 test('Ticks of time have a date at the first and at midnight, and weeks that are not over say so', async () => {
-  const { soFar, weekWords } = await load('words/times.ts');
+  const { mondayOf, soFar, weekWords } = await load('words/times.ts');
   const { dateWords, someOf } = await load('charts/ticks.ts');
   const day = 86400 * 20000;
   assert.deepEqual(dateWords([day - 43200, day - 21600, day, day + 21600], 21600), ['12:00\n3 Oct', '18:00', '00:00\n4 Oct', '06:00']);
   assert.deepEqual(dateWords([day, day + 86400], 86400), ['4 Oct', '5 Oct']);
   assert.deepEqual(someOf([1, 2, 3, 4, 5], 9), [1, 2, 3, 4, 5]);
   assert.deepEqual(someOf([1, 2, 3, 4, 5], 3), [1, 3, 5]);
-  assert.deepEqual([weekWords(day, 0, day + 604800), weekWords(day, 0, day + 604799)], ['4 Oct', '4 Oct, so far']);
-  assert.equal(soFar(day, 0, day + 604800), null);
-  assert.match(soFar(day, 0, day + 5), /week of 4 Oct is not over/);
+  const monday = day + 3 * 86400;
+  for (const hours of [-11, -2, 0, 1, 13]) {
+    const start = monday - hours * 3600; // by a clock so many hours ahead of UTC
+    assert.equal(mondayOf(start), monday);
+    assert.deepEqual([weekWords(start, start + 604800), weekWords(start, start + 604799)], ['7 Oct', '7 Oct, so far']);
+    assert.equal(soFar(start, start + 604800), null);
+    assert.match(soFar(start, start + 5), /week of 7 Oct is not over/);
+  }
 });
 
 test('A logarithmic scale keeps order and ends on a tick', async () => {

@@ -61,15 +61,23 @@ export const clusterTime = (unix: number, offset: number): string =>
 /** "Europe/Berlin" */
 export const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'not known';
 
-/** "24 Nov", with "so far" while that week is not over at `until`; `start` and `until` as clusterDay has them. */
-export function weekWords(start: number, offset: number, until: number): string {
-  return clusterDay(start, offset) + (start + 7 * kDay > until ? ', so far' : '');
+const kFirstMonday = 4 * kDay;
+
+/** The Monday of a week that starts at `unix` by the cluster's clock, as midnight UTC. Whatever that clock said then, it is the nearest. */
+export const mondayOf = (unix: number): number => Math.round((unix - kFirstMonday) / (7 * kDay)) * 7 * kDay + kFirstMonday;
+
+/** "24 Nov" */
+export const weekDay = (start: number): string => clusterDay(mondayOf(start), 0);
+
+/** "24 Nov", with "so far" while the week from `start` is not over at `until`. */
+export function weekWords(start: number, until: number): string {
+  return weekDay(start) + (start + 7 * kDay > until ? ', so far' : '');
 }
 
 /** A sentence where the newest week, from `start`, is not over; else null. */
-export function soFar(start: number, offset: number, until: number): string | null {
+export function soFar(start: number, until: number): string | null {
   return start + 7 * kDay > until && Number.isFinite(start)
-    ? `The week of ${clusterDay(start, offset)} is not over: its point is of what is known so far.`
+    ? `The week of ${weekDay(start)} is not over: its point is of what is known so far.`
     : null;
 }
 

@@ -48,7 +48,7 @@ export function AccuracyView({ params }: { params: URLSearchParams }) {
           <Panel
             title="Coverage by week"
             id="weeks"
-            note={`Share of waits below the forecast p50 and p90. The targets are 50 % and 90 %. ${soFar(data.weeks[data.weeks.length - 1]?.week_start ?? NaN, 0, data.meta.snapshot_taken_at ?? 0) ?? ''}`}
+            note={`Share of waits below the forecast p50 and p90. The targets are 50 % and 90 %. ${soFar(data.weeks[data.weeks.length - 1]?.week_start ?? NaN, data.meta.snapshot_taken_at ?? 0) ?? ''}`}
           >
             {data.weeks.length > 0 ? <Weeks data={data} params={params} /> : <Nothing />}
           </Panel>

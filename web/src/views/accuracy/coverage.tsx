@@ -6,7 +6,7 @@ import type { Part } from '../../parts/range';
 import { DataTable } from '../../parts/table';
 import { length } from '../../words/durations';
 import { grouped, percent } from '../../words/numbers';
-import { clusterDay, weekWords } from '../../words/times';
+import { mondayOf, weekDay, weekWords } from '../../words/times';
 
 interface CoverageProps {
   weeks: AccuracyWeek[];
@@ -15,7 +15,7 @@ interface CoverageProps {
 }
 
 export function Coverage({ weeks, until, range }: CoverageProps) {
-  const x = weeks.map((week) => week.week_start);
+  const x = weeks.map((week) => mondayOf(week.week_start));
   const last = weeks[weeks.length - 1];
   const label = `Coverage over ${weeks.length} weeks; in the last one ${percent(last?.coverage_p50)} under the p50 and ${percent(last?.coverage_p90)} under the p90.`;
   const constant = (value: number) => weeks.map(() => value);
@@ -25,7 +25,7 @@ export function Coverage({ weeks, until, range }: CoverageProps) {
       x={x}
       weeks
       part={partOf(range, x)}
-      xWords={(at) => `week of ${weekWords(at, 0, until)}`}
+      xWords={(at) => `week of ${weekWords(at, until)}`}
       yWords={percent}
       range={[0, 1.04]}
       height={190}
@@ -50,8 +50,8 @@ function WeekTable({ weeks, until }: { weeks: AccuracyWeek[]; until: number }) {
       columns={[
         {
           head: 'Week of',
-          cell: (week) => weekWords(week.week_start, 0, until),
-          value: (week) => clusterDay(week.week_start, 0),
+          cell: (week) => weekWords(week.week_start, until),
+          value: (week) => weekDay(week.week_start),
           order: (week) => week.week_start,
         },
         { head: 'Jobs', cell: (week) => grouped(week.jobs), value: (week) => week.jobs, right: true },

@@ -8,7 +8,7 @@ import type { Part } from '../../parts/range';
 import { DataTable } from '../../parts/table';
 import { duration } from '../../words/durations';
 import { decimal, grouped, percent } from '../../words/numbers';
-import { clusterDay, weekWords } from '../../words/times';
+import { mondayOf, weekDay, weekWords } from '../../words/times';
 import type { Measure } from './measure';
 
 interface ByWeekProps {
@@ -29,20 +29,17 @@ export function ByWeek({ data, measure, range }: ByWeekProps) {
     values: weeks.map((week) => find.get(`${gpu}@${week}`)?.[measure.key] ?? null),
     points: true,
   }));
-  const offset = data.utc_offset_seconds;
+  const x = weeks.map(mondayOf);
   const most = Math.max(0, ...data.by_week.map((row) => row[measure.key] ?? 0));
   const label = `${measure.label} by week for ${gpus.length} GPU types over ${weeks.length} weeks; the most is ${measure.words(most)}.`;
   return (
     <Plot
       label={label}
-      x={weeks.map((week) => week + offset)}
+      x={x}
       lines={lines}
       weeks
-      part={partOf(
-        range && [range[0] + offset, range[1] + offset],
-        weeks.map((week) => week + offset),
-      )}
-      xWords={(x) => `week of ${weekWords(x - offset, offset, data.until)}`}
+      part={partOf(range, x)}
+      xWords={(x) => `week of ${weekWords(x, data.until)}`}
       yWords={measure.words}
       seconds={measure.key.endsWith('seconds')}
       range={measure.key === 'use' ? [0, 1] : undefined}
@@ -61,8 +58,8 @@ function WeekTable({ data, names }: { data: History; names: Map<string, string> 
       columns={[
         {
           head: 'Week of',
-          cell: (row) => weekWords(row.week_start, data.utc_offset_seconds, data.until),
-          value: (row) => clusterDay(row.week_start, data.utc_offset_seconds),
+          cell: (row) => weekWords(row.week_start, data.until),
+          value: (row) => weekDay(row.week_start),
           order: (row) => row.week_start,
         },
         { head: 'GPU', cell: (row) => <Name of={names.get(row.gpu) ?? row.gpu} />, value: (row) => names.get(row.gpu) ?? row.gpu },

@@ -79,7 +79,7 @@ function Charts({ data, measure, params }: ChartsProps) {
       <Panel
         title={`${measure.label} by week`}
         id="by-week"
-        note={soFar(Math.max(...data.by_week.map((row) => row.week_start)), data.utc_offset_seconds, data.until)}
+        note={soFar(Math.max(...data.by_week.map((row) => row.week_start)), data.until)}
       >
         <ByWeek data={data} measure={measure} range={range} />
       </Panel>

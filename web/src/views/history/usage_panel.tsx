@@ -5,7 +5,7 @@ import { Name } from '../../parts/name';
 import { Answered, Empty, Panel } from '../../parts/panel';
 import { DataTable } from '../../parts/table';
 import { decimal, grouped } from '../../words/numbers';
-import { clusterDay } from '../../words/times';
+import { clusterDay, weekDay } from '../../words/times';
 
 const kMostWeeks = 26; // that the daemon tells
 const kRestSeconds = 600;
@@ -57,7 +57,7 @@ function Usage({ data, offset }: { data: Usage; offset: number }) {
             .map((week, at) => ({ week, at }))
             .reverse()
             .map(({ week, at }) => ({
-              head: `Week of ${clusterDay(week, offset)}`,
+              head: `Week of ${weekDay(week)}`,
               cell: (row: AccountUsage) =>
                 week + kWeek <= (data.known_since ?? 0) ? (
                   <span class="quiet">–</span>
