@@ -313,6 +313,19 @@ test('History has GPU-hours and cost by account and week', () =>
     });
   }));
 
+test('Weeks of which nothing is known are not 0 GPU-hours', () =>
+  withPage(world, async (page) => {
+    const hours = [0, 0, 12.5, 8];
+    await page.route('**/v1/usage*', async (route) => {
+      const answer = await (await route.fetch()).json();
+      for (const row of [answer.all, ...answer.accounts]) row.weekly_gpu_hours = hours;
+      await route.fulfill({ json: { ...answer, known_since: null } });
+    });
+    await visit(page, world.fake.url, 'history?weeks=4');
+    await page.waitForSelector('.usage tbody tr');
+    assert.deepEqual((await texts(page, '.usage tbody tr:first-child td')).slice(-4), ['8', '12.5', '–', '–']);
+  }));
+
 for (const hasTouch of [false, true]) {
   test(`A chart is zoomed by ${hasTouch ? 'a finger' : 'dragging'} and by its range, and a new snapshot does not undo it`, () =>
     withPage(

@@ -199,6 +199,17 @@ test('History shows 168 hours of the chosen measure, and draws the rest', () =>
     await until(page, () => world.fake.log.some((entry) => entry.path === '/v1/history?weeks=8&gpu=l40s'), Boolean);
   }));
 
+test('The chart of GPUs over time has all GPUs as a line, and the table is of the range', () =>
+  withPage(world, async (page) => {
+    await visit(page, world.fake.url, 'history?range=24h');
+    const panel = page.locator('#over-time');
+    await panel.locator('canvas').first().waitFor();
+    assert.match(await panel.innerText(), /all GPUs now/);
+    await panel.locator('summary').click();
+    const { series, until: end } = history(world.fake.cluster, new URLSearchParams('weeks=8'));
+    assert.equal(await panel.locator('tbody tr').count(), series.filter((row) => row.time >= end - 86400).length);
+  }));
+
 test('Accuracy shows the record beside Slurm, the points and the calibration', () =>
   withPage(world, async (page) => {
     const seen = await show(page, 'accuracy');

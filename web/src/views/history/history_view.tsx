@@ -84,7 +84,7 @@ function Charts({ data, measure, params }: ChartsProps) {
         <ByWeek data={data} measure={measure} range={range} />
       </Panel>
       <Panel title="Queue and use over time" id="over-time">
-        <OverTime data={data} said={params.get('range') ?? ''} range={range} />
+        <OverTime data={data} gpu={params.get('gpu') ?? ''} said={params.get('range') ?? ''} range={range} />
       </Panel>
     </>
   );

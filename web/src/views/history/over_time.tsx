@@ -13,11 +13,12 @@ const kMostRows = 100;
 
 interface OverTimeProps {
   data: History;
+  gpu: string; // the chosen one; '': all
   said: string; // the range, as in the address
   range: Part | null;
 }
 
-export function OverTime({ data, said, range }: OverTimeProps) {
+export function OverTime({ data, gpu, said, range }: OverTimeProps) {
   const offset = data.utc_offset_seconds;
   const times = data.series.map((row) => row.time);
   const choose = (part: Part | null) => setRange(part && [part[0] - offset, part[1] - offset]);
@@ -25,6 +26,7 @@ export function OverTime({ data, said, range }: OverTimeProps) {
   const busy = data.series.map((row) => row.busy_gpus);
   const wanted = data.series.map((row) => row.pending_gpus);
   const waiting = data.series.map((row) => row.pending);
+  const total = data.gpus.filter((one) => gpu === '' || one.gpu === gpu).reduce((sum, one) => sum + one.total, 0);
   const xWords = (at: number) => clusterTime(at, 0);
   const yWords = (value: number) => decimal(value);
   const shown = partOf(range, times);
@@ -52,11 +54,14 @@ export function OverTime({ data, said, range }: OverTimeProps) {
           lines={[
             { name: 'allocated', token: '--series-1', values: busy },
             { name: 'waited for', token: '--series-2', values: wanted, dash: [5, 4] },
+            { name: 'all GPUs now', token: '--text-3', values: data.series.map(() => total), dash: [2, 4] },
           ]}
-        >
-          <SeriesTable rows={data.series} offset={offset} />
-        </Plot>
+        />
       </div>
+      <details class="figures">
+        <summary>Show as a table</summary>
+        <SeriesTable rows={data.series.filter((row) => !shown || (row.time >= shown[0] && row.time <= shown[1]))} offset={offset} />
+      </details>
     </>
   );
 }

@@ -59,7 +59,7 @@ function Usage({ data, offset }: { data: Usage; offset: number }) {
             .map(({ week, at }) => ({
               head: `Week of ${weekDay(week)}`,
               cell: (row: AccountUsage) =>
-                week + kWeek <= (data.known_since ?? 0) ? (
+                week + kWeek <= (data.known_since ?? Infinity) && !row.weekly_gpu_hours[at] ? (
                   <span class="quiet">–</span>
                 ) : (
                   <Hours value={row.weekly_gpu_hours[at] ?? 0} most={row === all ? 0 : most} />
