@@ -19,6 +19,7 @@ namespace gpuadvise::daemon {
 namespace {
 
 constexpr int64_t kHoursPerWeek = 7 * 24;
+constexpr size_t kHoursPerDay = 24;
 
 // One type of the answer and what is known of it: several GRES types may be the same GPU.
 struct Row {
@@ -215,9 +216,29 @@ std::vector<api::HistoryGpu> GpusOf(const std::map<std::string, Row>& rows) {
   std::vector<api::HistoryGpu> gpus;
   for (const auto& [id, row] : rows) {
     const GpuType& type = row.type;
-    gpus.push_back({id, type.name, type.hidden ? type.installed : type.total});
+    gpus.push_back({id, type.name, type.hidden ? type.installed : type.total, {}});
   }
   return gpus;
+}
+
+// The share of a type's GPUs that was in use, by hour.
+std::vector<double> LastDayOf(const Row& row, const Period& period) {
+  const size_t count = std::min(period.size(), kHoursPerDay);
+  const size_t skipped = period.size() - count;
+  const int64_t first_hour = period.first_hour() + static_cast<int64_t>(skipped);
+  std::vector<int64_t> busy(count);
+  for (const HourlyUse* use : row.uses) {
+    use->Each(first_hour, period.until(),
+              [&](int64_t hour, const Usage& seconds, const SparseWaits& /*waits*/) {
+                busy[static_cast<size_t>(hour - first_hour)] += seconds.busy_gpus;
+              });
+  }
+  std::vector<double> shares;
+  for (size_t i = 0; i < count; ++i) {
+    const auto known = static_cast<double>(row.type.installed * period.SecondsKnown(skipped + i));
+    if (const auto share = MeanOf(busy[i], known)) shares.push_back(std::min(*share, 1.0));
+  }
+  return shares;
 }
 
 tl::unexpected<Error> UnknownGpu(const std::string& gpu, const std::map<std::string, Row>& rows) {
@@ -256,6 +277,7 @@ Result<nlohmann::json> AnswerHistory(const HistoryQuestion& question, const Usag
   answer.heat = HeatOf(sums.chosen.of_week, sums.chosen_gpus);
   answer.by_week = WeeksOf(sums, rows, period, question.weeks);
   answer.series = SeriesOf(sums.chosen, period);
+  for (api::HistoryGpu& gpu : answer.gpus) gpu.last_day = LastDayOf(rows.at(gpu.gpu), period);
   AddBestTime(sums.chosen.of_week, period.size(), answer);
   answer.note = NoteOf(sums.chosen_jobs, period, history.watched_since(), question.not_kept);
   return ToJson(answer);

@@ -1280,6 +1280,7 @@ class HistoryGpu(TypedDict, total=False):
     gpu: str
     gpu_name: str
     total: int
+    last_day: List[float]
 
 
 class HeatCell(TypedDict, total=False):

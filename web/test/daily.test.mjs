@@ -80,6 +80,13 @@ test('Now answers when a job starts first, in an address that can be sent', () =
     }),
   ));
 
+/** GPUs of the table of types. */
+async function freeAndKept(page) {
+  const types = (await readView(page, 'now')).gpus.map((one) => one.split);
+  const sum = (kind) => types.reduce((count, split) => count + (split[kind] ?? 0), 0);
+  return { free: sum('free'), kept: sum('kept') };
+}
+
 test('Free GPUs that wait say for which job they are kept, and until when', () =>
   withOwnFake(world, {}, async (own) => {
     const gpu = 'rtx4090';
@@ -95,6 +102,13 @@ test('Free GPUs that wait say for which job they are kept, and until when', () =
           (why) => /^1 GPU kept for job 1644 until .*\d\d:\d\d\. A job of up to 7 min may start now\.$/.test(why ?? ''),
         );
         assert.deepEqual((await row()).split, { kept: 1, 'in use': 7 });
+        const { free, kept } = await freeAndKept(page);
+        const { gpus } = answers.waiting(own.fake.cluster);
+        assert.equal(free + kept, gpus.free + gpus.promised);
+        assert.ok(kept > gpus.promised, 'some are free for short jobs alone');
+        const figure = page.locator('#cluster .figure').first();
+        assert.equal(await figure.locator('b').innerText(), String(free));
+        assert.match(await figure.innerText(), new RegExp(`in use, ${kept} kept,`));
         await page.click('.kept a');
         await page.waitForSelector('main:has(h1:text-is("Queue"))');
         assert.match(page.url(), /job=1644/);

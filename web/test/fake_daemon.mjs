@@ -206,6 +206,7 @@ function answerTo(state, path, query, body) {
         ? {
             ...history(cluster, query),
             since: null,
+            gpus: history(cluster, query).gpus.map((one) => ({ ...one, last_day: [] })),
             heat: [],
             by_week: [],
             series: [],

@@ -199,6 +199,23 @@ test('History shows 168 hours of the chosen measure, and draws the rest', () =>
     await until(page, () => world.fake.log.some((entry) => entry.path === '/v1/history?weeks=8&gpu=l40s'), Boolean);
   }));
 
+test('Now draws the last day of each type, as far as it is known', () =>
+  withPage(world, async (page) => {
+    await visit(page, world.fake.url, 'now');
+    const { gpus } = history(world.fake.cluster, new URLSearchParams('weeks=8'));
+    await page.waitForSelector('.last-day path');
+    for (const { gpu, last_day } of gpus) {
+      const mean = Math.round((100 * last_day.reduce((a, b) => a + b, 0)) / last_day.length);
+      assert.equal(await page.locator(`[id="gpu-${gpu}"] .day .sub`).innerText(), `${mean} % allocated`);
+      assert.equal((await page.locator(`[id="gpu-${gpu}"] .day path`).getAttribute('d')).split('L').length, 24);
+    }
+    world.fake.set({ young: true });
+    await page.reload();
+    await page.waitForSelector('.gpus-now .day');
+    assert.equal(await page.locator('.last-day').count(), 0);
+    world.fake.set({ young: false });
+  }));
+
 test('The chart of GPUs over time has all GPUs as a line, and the table is of the range', () =>
   withPage(world, async (page) => {
     await visit(page, world.fake.url, 'history?range=24h');

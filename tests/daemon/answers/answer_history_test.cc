@@ -86,8 +86,21 @@ TEST(AnswerHistory, WithoutAnyJobNothingIsKnownAndItSaysSo) {
   EXPECT_EQ(answer["by_week"], json::array());
   EXPECT_EQ(answer["series"], json::array());
   EXPECT_EQ(answer["note"], "nothing is known yet: no job with GPUs has been seen");
-  EXPECT_EQ(answer["gpus"][0],
-            (json{{"gpu", "a100-40gb-sxm"}, {"gpu_name", "A100 40GB SXM"}, {"total", 8}}));
+  EXPECT_EQ(answer["gpus"][0], (json{{"gpu", "a100-40gb-sxm"},
+                                     {"gpu_name", "A100 40GB SXM"},
+                                     {"total", 8},
+                                     {"last_day", json::array()}}));
+}
+
+TEST(AnswerHistory, EachTypeHasItsUseByHourOfTheLastDayAsFarAsItIsKnown) {
+  World world({JobOf(1, "a100", 4, kHour - 90 * 3'600, kHour - 90 * 3'600, kHour - 3'600),
+               JobOf(2, "l40s", 1, kHour - 5'400, kHour - 5'400, std::nullopt)});
+  world.WatchedSince(kHour - 3 * 3'600);
+  const json young = world.Ask();
+  EXPECT_EQ(young["gpus"][0]["last_day"], (json{.5, .5, 0.0, 0.0}));
+  EXPECT_EQ(young["gpus"][1]["last_day"], (json{0.0, .25, .5, .5}));
+  world.WatchedSince(kHour - 90 * 3'600);
+  EXPECT_EQ(world.Ask({.weeks = 1})["gpus"][0]["last_day"].size(), 24u);
 }
 
 TEST(AnswerHistory, AnHourOfTheWeekHasItsWaitsItsUseAndItsQueue) {

@@ -2038,6 +2038,8 @@ export interface HistoryGpu {
   gpu_name: string;
   /** Number in the cluster. */
   total: number;
+  /** Share of them in use in each hour that is known of the last 24, oldest first; the last is not over. */
+  last_day: number[];
 }
 
 export interface HeatCell {

@@ -19,14 +19,15 @@ interface ClusterPanelProps {
   history: History | null;
   settled: boolean; // there is an answer about the history, or an error
   params: URLSearchParams;
+  held: number; // of the free GPUs, those that are kept from the job that the types are shown for
 }
 
-export function ClusterPanel({ waiting: { gpus, all }, history, settled, params }: ClusterPanelProps) {
+export function ClusterPanel({ waiting: { gpus, all }, history, settled, params, held }: ClusterPanelProps) {
   return (
     <Panel title="Cluster" id="cluster">
       <dl class="figures-row">
-        <Figure name="Free GPUs" value={grouped(gpus.free)}>
-          of {grouped(gpus.total)}: {grouped(gpus.used)} in use, {grouped(gpus.promised)} kept,{' '}
+        <Figure name="Free GPUs" value={grouped(gpus.free - held)}>
+          of {grouped(gpus.total)}: {grouped(gpus.used)} in use, {grouped(gpus.promised + held)} kept,{' '}
           {gpus.unavailable > 0 ? (
             <a href={hashOf('nodes', { condition: 'broken' })}>{grouped(gpus.unavailable)} unavailable</a>
           ) : (

@@ -1,6 +1,6 @@
 // How many GPUs of each type will be free: a step line with its range, and when the job of the question would start.
 import type { FreeGpus, FreeGpusOfType, GpuWaits } from '../../api/contract';
-import { useAnswer } from '../../live/live';
+import type { Loaded } from '../../api/loader';
 import { Name } from '../../parts/name';
 import { Panel, Trouble } from '../../parts/panel';
 import { DataTable } from '../../parts/table';
@@ -11,16 +11,22 @@ import { firstOfTypes } from './question';
 import type { Start } from './question';
 import type { Asked } from './starts';
 
-const kPath = 'v1/free?hours=48';
-const kRestSeconds = 60;
+export const kFreePath = 'v1/free?hours=48';
+export const kFreeRestSeconds = 60;
 const kHour = 3600;
 const kDay = 24 * kHour;
 const kTableHours = 3;
 const kSaidHours = [6, 12, 24, 48];
 const kHeight = 60; // of the drawing, in its own units; a step is one unit wide
 
-export function FreePanel({ types, asked, now }: { types: GpuWaits[]; asked: Asked; now: number }) {
-  const { data, error } = useAnswer<FreeGpus>(kPath, kRestSeconds);
+interface FreePanelProps {
+  types: GpuWaits[];
+  free: Loaded<FreeGpus>;
+  asked: Asked;
+  now: number;
+}
+
+export function FreePanel({ types, free: { data, error }, asked, now }: FreePanelProps) {
   const starts = firstOfTypes(asked.starts ?? [], types.length);
   const needed = asked.question.gpus * asked.question.nodes;
   const note =
@@ -59,10 +65,14 @@ const timeOf = (data: FreeGpus, step: number) => data.start + step * data.step_s
 
 /** "3 free now, more from 14:15" by the median. */
 function shortWords(data: FreeGpus, row: FreeGpusOfType, now: number): string {
+  return `${grouped(row.p50[0])} free now, ${moreWords(data, row, now) || 'all of them'}`;
+}
+
+/** "more from 14:15"; "" where all are free. */
+export function moreWords(data: FreeGpus, row: FreeGpusOfType, now: number): string {
   const free = row.p50[0] ?? 0;
   const more = row.p50.findIndex((count) => count > free);
-  const later = more > 0 ? `, more from ${clockTime(timeOf(data, more), now)}` : free < row.usable ? ', no more expected' : ', all of them';
-  return `${grouped(free)} free now${later}`;
+  return more > 0 ? `more from ${clockTime(timeOf(data, more), now)}` : free < row.usable ? 'no more expected' : '';
 }
 
 const rangeWords = (row: FreeGpusOfType, step: number) => {

@@ -1,6 +1,6 @@
 // One row a GPU type: what its GPUs do now, and the wait for one, for half a node and for a node.
 import { Fragment } from 'preact';
-import type { GpuWaits, NodeGroup, ShapeWait } from '../../api/contract';
+import type { FreeGpus, GpuWaits, HistoryGpu, NodeGroup, ShapeWait } from '../../api/contract';
 import { Name } from '../../parts/name';
 import { hashOf } from '../../parts/route';
 import { ShareBar } from '../../parts/share_bar';
@@ -8,7 +8,9 @@ import { Table } from '../../parts/table';
 import { durationRange, limit as limitWords } from '../../words/durations';
 import { grouped, memory, plural } from '../../words/numbers';
 import { KeptWords, useKept } from './kept';
-import { splitOf } from './split';
+import { moreWords } from './free_panel';
+import { LastDay } from './last_day';
+import { oneOf, splitOf } from './split';
 import { WaitWords, waitClass } from './wait_cell';
 
 const kShapes: [ShapeWait['shape'], string][] = [
@@ -21,15 +23,19 @@ interface GpuTableProps {
   gpus: GpuWaits[];
   groups: NodeGroup[];
   limit: number; // seconds: the time limit that waits are shown for
+  days: HistoryGpu[]; // what each was in the last day; empty: not known
+  free: FreeGpus | null;
+  now: number;
 }
 
-export function GpuTable({ gpus, groups, limit }: GpuTableProps) {
+export function GpuTable({ gpus, groups, limit, days, free, now }: GpuTableProps) {
   return (
     <Table caption={`GPU types: their GPUs now, and waits with a time limit of ${limitWords(limit)}`} class="gpus-now stacked">
       <thead>
         <tr>
           <th scope="col">GPU</th>
           <th scope="col">GPUs now</th>
+          <th scope="col">Last 24 h</th>
           {kShapes.map(([shape, words]) => (
             <th key={shape} scope="col">
               {words}
@@ -39,7 +45,14 @@ export function GpuTable({ gpus, groups, limit }: GpuTableProps) {
       </thead>
       <tbody>
         {gpus.map((gpu) => (
-          <GpuRow key={gpu.gpu} gpu={gpu} groups={groups} limit={limit} />
+          <GpuRow
+            key={gpu.gpu}
+            gpu={gpu}
+            groups={groups}
+            limit={limit}
+            day={days.find((one) => one.gpu === gpu.gpu)?.last_day ?? []}
+            more={moreOf(free, gpu.gpu, now)}
+          />
         ))}
       </tbody>
     </Table>
@@ -48,8 +61,21 @@ export function GpuTable({ gpus, groups, limit }: GpuTableProps) {
 
 const partWords = (part: { name: string; value: number }) => `${grouped(part.value)} ${part.name}`;
 
-function GpuRow({ gpu, groups, limit }: { gpu: GpuWaits; groups: NodeGroup[]; limit: number }) {
-  const one = gpu.waits.find((wait) => wait.shape === 'one' && wait.time_limit_seconds === limit);
+interface GpuRowProps {
+  gpu: GpuWaits;
+  groups: NodeGroup[];
+  limit: number;
+  day: number[];
+  more: string; // when more are free
+}
+
+function moreOf(free: FreeGpus | null, gpu: string, now: number): string {
+  const row = free?.gpus.find((one) => one.gpu === gpu);
+  return free && row ? moreWords(free, row, now) : '';
+}
+
+function GpuRow({ gpu, groups, limit, day, more }: GpuRowProps) {
+  const one = oneOf(gpu, limit);
   const { waits } = splitOf(gpu, groups, one);
   const kept = useKept(waits ? gpu.gpu : null, limit);
   const split = splitOf(gpu, groups, one, kept?.gpus);
@@ -86,7 +112,11 @@ function GpuRow({ gpu, groups, limit }: { gpu: GpuWaits; groups: NodeGroup[]; li
               </Fragment>
             ))}
         </span>
+        <span class="sub more">{more}</span>
         {split.waits ? <KeptWords kept={kept} limit={limit} /> : null}
+      </td>
+      <td class="day" data-head="Last 24 h">
+        <LastDay shares={day} />
       </td>
       <Waits gpu={gpu} limit={limit} />
     </tr>

@@ -1,6 +1,6 @@
 // Now: when a job would start, what each GPU type has, who waits and why, and the cluster last.
 import { useRef } from 'preact/hooks';
-import type { History, Nodes, Waiting, Waits } from '../../api/contract';
+import type { FreeGpus, History, HistoryGpu, Nodes, Waiting, Waits } from '../../api/contract';
 import type { Loaded } from '../../api/loader';
 import { useAnswer, useLive } from '../../live/live';
 import { Empty, Panel, Trouble } from '../../parts/panel';
@@ -9,9 +9,10 @@ import { hashOf, requestOf } from '../../parts/route';
 import { limit as limitWords } from '../../words/durations';
 import { kHistoryRestSeconds, kWeeks } from '../history/measure';
 import { ClusterPanel } from './cluster_panel';
-import { FreePanel } from './free_panel';
+import { FreePanel, kFreePath, kFreeRestSeconds } from './free_panel';
 import { GpuTable } from './gpu_table';
 import { limitFor } from './question';
+import { heldOf } from './split';
 import { useStarts } from './starts';
 import { StartsPanel } from './starts_panel';
 import { WaitScale } from './wait_cell';
@@ -22,6 +23,7 @@ const settled = ({ data, error }: Loaded<unknown>) => data !== null || (error !=
 
 export function NowView({ params }: { params: URLSearchParams }) {
   const live = useLive();
+  const free = useAnswer<FreeGpus>(kFreePath, kFreeRestSeconds);
   const seen = live.snapshot?.snapshot_taken_at ?? 0;
   const weeks = weeksFor(rangeOf(params, seen), seen, kWeeks);
   const waits = useAnswer<Waits>('v1/waits');
@@ -34,17 +36,26 @@ export function NowView({ params }: { params: URLSearchParams }) {
   ready.current ||= [waits, nodes, waiting].every(settled);
   const data = waits.data;
   const asked = useStarts(params, data, now);
+  const limit = data ? limitFor(data.gpus, asked.question.hours) : 0;
   return (
     <div class="answered" aria-busy={!ready.current || waits.loading}>
       {waits.error ? <Trouble error={waits.error} hasData={data !== null} /> : null}
       <StartsPanel asked={asked} now={now} />
       {!ready.current ? <p class="waiting">Asking the daemon …</p> : null}
-      {ready.current && data ? <Types data={data} nodes={nodes.data} limit={limitFor(data.gpus, asked.question.hours)} /> : null}
-      {ready.current && data && data.gpus.length > 0 ? <FreePanel types={data.gpus} asked={asked} now={now} /> : null}
+      {ready.current && data ? (
+        <Types data={data} nodes={nodes.data} limit={limit} days={history.data?.gpus ?? []} free={free.data} now={now} />
+      ) : null}
+      {ready.current && data && data.gpus.length > 0 ? <FreePanel types={data.gpus} free={free} asked={asked} now={now} /> : null}
       {ready.current && waiting.data ? <WhoWaits data={waiting.data} /> : null}
       {ready.current && waiting.error && !waiting.data && !waits.error ? <Trouble error={waiting.error} hasData={false} /> : null}
       {ready.current && waiting.data ? (
-        <ClusterPanel waiting={waiting.data} history={history.data} settled={settled(history)} params={params} />
+        <ClusterPanel
+          waiting={waiting.data}
+          history={history.data}
+          settled={settled(history)}
+          params={params}
+          held={data ? heldOf(data.gpus, nodes.data?.groups ?? [], limit) : 0}
+        />
       ) : null}
       {ready.current && data ? (
         <p class="record">
@@ -55,12 +66,21 @@ export function NowView({ params }: { params: URLSearchParams }) {
   );
 }
 
-function Types({ data, nodes, limit }: { data: Waits; nodes: Nodes | null; limit: number }) {
-  const note = `Waits of a job submitted now with a time limit of ${limitWords(limit)}, median – 90th percentile; other limits where they differ.`;
+interface TypesProps {
+  data: Waits;
+  nodes: Nodes | null;
+  limit: number;
+  days: HistoryGpu[];
+  free: FreeGpus | null;
+  now: number;
+}
+
+function Types({ data, nodes, ...shown }: TypesProps) {
+  const note = `Waits with a time limit of ${limitWords(shown.limit)}, median – 90th percentile; other limits where they differ.`;
   return (
     <Panel title="GPU types" id="waits" note={note} actions={<WaitScale />}>
       {data.gpus.length === 0 ? <Empty>No partition that you may see has GPUs.</Empty> : null}
-      {data.gpus.length > 0 ? <GpuTable gpus={data.gpus} groups={nodes?.groups ?? []} limit={limit} /> : null}
+      {data.gpus.length > 0 ? <GpuTable gpus={data.gpus} groups={nodes?.groups ?? []} {...shown} /> : null}
     </Panel>
   );
 }

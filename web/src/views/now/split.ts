@@ -10,6 +10,7 @@ export interface Split {
   unavailable: number; // idle, and no job can take them
   known: boolean; // whether `used` has no kept ones in it
   waits: boolean; // a job of one GPU waits although some are free
+  held: number; // of `kept` and `barred`, those that shorter jobs may have now
 }
 
 const kSoonSeconds = 30;
@@ -30,8 +31,17 @@ export function splitOf(gpu: GpuWaits, groups: NodeGroup[], one: ShapeWait | und
     unavailable: rest.unavailable,
     known: all !== null,
     waits,
+    held: waits ? free : 0,
   };
 }
+
+/** The wait of a job of one GPU with a time limit of `limit` seconds. */
+export const oneOf = (gpu: GpuWaits, limit: number): ShapeWait | undefined =>
+  gpu.waits.find((wait) => wait.shape === 'one' && wait.time_limit_seconds === limit);
+
+/** GPUs of all types that are free for shorter jobs alone. */
+export const heldOf = (gpus: GpuWaits[], groups: NodeGroup[], limit: number): number =>
+  gpus.reduce((sum, gpu) => sum + splitOf(gpu, groups, oneOf(gpu, limit)).held, 0);
 
 function sumOf(gpu: GpuWaits, groups: NodeGroup[]): NodeGroup | null {
   const own = groups.filter((group) => group.gpu === gpu.gpu);

@@ -24,8 +24,7 @@ export function StartsPanel({ asked: { question, starts, selection }, now }: { a
         <Starts starts={starts} now={now} failed={error !== null} reason={data?.reason ?? ''} />
       </div>
       <p class="note">
-        Large: the median. Range: 8 in 10 such jobs (p10 – p90). Median and p90 equal to the minute: the faster GPU first.{' '}
-        <a href={hashOf('ask')}>I have a train.yaml</a>
+        Large: the median; range: 8 in 10 such jobs (p10 – p90). Ties: the faster GPU first. <a href={hashOf('ask')}>I have a train.yaml</a>
       </p>
       {selection ? <div class="rejected-place">{data ? <Rejected rows={data.rejected} /> : null}</div> : null}
     </Panel>
