@@ -64,7 +64,7 @@ class QueueChoice {
     if (!seen_.SeesOneOf(partitions)) return false;
     if (!filter_.gpu.empty() && labels_.FindJobLabel(job).id != filter_.gpu) return false;
     const bool by_id = !filter_.search.empty() && IsIdOf(job, filter_.search);
-    const bool of_anybody = filter_.user.empty() && filter_.account.empty();
+    const bool of_anybody = filter_.user.empty() && filter_.account.empty() && filter_.qos.empty();
     if (of_anybody && (filter_.search.empty() || by_id)) return true;
     if (!MaySee(context_.snapshot, job, caller_)) {
       ++hidden_;
@@ -72,6 +72,7 @@ class QueueChoice {
     }
     if (!filter_.user.empty() && job.user != filter_.user) return false;
     if (!filter_.account.empty() && job.account != filter_.account) return false;
+    if (!filter_.qos.empty() && job.qos != filter_.qos) return false;
     return by_id || IsFound(job, filter_.search);
   }
 

@@ -36,6 +36,7 @@ inline constexpr size_t kMostFileRows = 100'000;
 struct QueueFilter {
   std::string user;
   std::string account;
+  std::string qos;
   std::string partition;
   std::string gpu;              // catalogue id
   std::string search;           // a job's number, or part of its name, user or account

@@ -214,6 +214,7 @@ Result<QueueFilter> ParseQueueFilter(std::string_view target) {
     if (!taken) return tl::unexpected<Error>(taken.error());
     if (name == "user") filter.user = value;
     if (name == "account") filter.account = value;
+    if (name == "qos") filter.qos = value;
     if (name == "sort" && !value.empty()) {
       const Result<QueueSort> sort = ParseQueueSort(value);
       if (!sort) return tl::unexpected<Error>(sort.error());

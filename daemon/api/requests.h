@@ -50,8 +50,8 @@ Result<void> CheckQuery(std::string_view target, std::string_view allowed);
 // its length, none that is empty. REQUIRES: the query passes CheckQuery().
 std::string CanonicalTarget(std::string_view target);
 
-// user, account, partition, gpu, search, sort, state (pending, running), format (json, csv), offset
-// and limit; "" is as if it were not there. Errors: kBadInput naming the one that is wrong.
+// user, account, qos, partition, gpu, search, sort, state (pending, running), format (json, csv),
+// offset and limit; "" is as if it were not there. Errors: kBadInput naming the one that is wrong.
 Result<QueueFilter> ParseQueueFilter(std::string_view target);
 
 // partition, gpu, node, search, condition, offset and limit. Errors: as above.

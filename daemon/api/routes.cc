@@ -511,7 +511,7 @@ const Route kRoutes[] = {
     {"POST", "/v1/measured", nullptr, true, PostMeasured},
     {"GET", "/v1/gpus", nullptr, true, GetGpus},
     {"GET", "/v1/queue", nullptr, true, GetQueue,
-     "user,account,partition,gpu,search,state,sort,format,offset,limit"},
+     "user,account,qos,partition,gpu,search,state,sort,format,offset,limit"},
     {"GET", "/v1/waits", nullptr, true, GetWaits},
     {"GET", "/v1/free", nullptr, true, GetFree, "hours"},
     {"GET", "/v1/me", nullptr, true, GetMe},

@@ -295,6 +295,33 @@ test('A job says when it was submitted, who is ahead, and what its priority is m
     }),
   ));
 
+test('The details of a job lead to all of its user, its account and its QOS', () =>
+  withOwnFake(world, {}, async (own) => {
+    named(own.fake);
+    await withPage(own, async (page) => {
+      const { jobs } = own.fake.cluster;
+      const [job] = jobs.filter((one) => one.qos === 'high');
+      for (const name of ['user', 'account', 'qos']) {
+        await visit(page, own.fake.url, `queue?job=${job.job_id}`);
+        await page.locator('aside .facts a', { hasText: job[name] }).first().click();
+        const expected = jobs.filter((one) => one[name] === job[name]).length;
+        assert.ok(expected > 1 && expected < jobs.length);
+        await until(
+          page,
+          () => page.locator('tr[id^="job-"]').count(),
+          (count) => count === expected,
+        );
+        assert.match(page.url(), new RegExp(`#/queue\\?${name}=${job[name]}$`));
+        await page.selectOption(`select[name="${name}"]`, '');
+        await until(
+          page,
+          () => page.locator('tr[id^="job-"]').count(),
+          (count) => count === jobs.length,
+        );
+      }
+    });
+  }));
+
 test('A running job leads to its nodes, and a node to its jobs', () =>
   withPage(world, async (page) => {
     const node = world.fake.cluster.nodes.find((one) => one.jobs.length > 0 && one.gpus[0].total > 4);

@@ -51,7 +51,7 @@ test('An account leaves its people, in an address, and a name leads to the queue
     assert.ok(page.url().includes(`account=${account}`));
     await rows(page).first().locator('a').click();
     await shown(page, 'queue');
-    assert.ok(page.url().includes(`search=${answer.users[0].user}`));
+    assert.ok(page.url().includes(`user=${answer.users[0].user}`));
   }));
 
 test('Who is not signed in has no such view, and is told why', () =>

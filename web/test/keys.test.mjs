@@ -59,7 +59,7 @@ test('Ctrl+K jumps to a job, a node, a user', () =>
       await until(
         page,
         () => page.url(),
-        (url) => /#\/queue\?search=user1/.test(url),
+        (url) => /#\/queue\?user=user1$/.test(url),
       );
       await jump('acc', /^View Accuracy$/);
       await page.keyboard.press('Escape');

@@ -175,6 +175,17 @@ TEST(AnswerQueue, AnAccountLeavesItsJobs) {
   EXPECT_EQ(ParseQueueSort("colour").error().code, ErrorCode::kBadInput);
 }
 
+TEST(AnswerQueue, AQosLeavesItsJobsAndIsNotToldToStrangers) {
+  AnswerWorld world("node n1 gpu4090:4\npend 1 gpu4090:1 qos high\npend 2 gpu4090:1\n");
+  QueueFilter filter;
+  filter.qos = "high";
+  const json answer = Ask(world, filter);
+  EXPECT_EQ(answer["total"], 1);
+  EXPECT_EQ(answer["jobs"][0]["job_id"], 1);
+  EXPECT_EQ(Ask(world, filter, kNobodyAsks)["total"], 0);
+  EXPECT_EQ(Ask(world, filter, kNobodyAsks)["hidden"], 2);
+}
+
 TEST(AnswerQueue, APageBeyondTheEndIsEmpty) {
   const AnswerWorld world(kBusy);
   QueueFilter filter;

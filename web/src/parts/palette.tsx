@@ -110,7 +110,7 @@ function useHits(text: string): Hit[] {
     ...(isJob ? [{ to: hashOf('queue', { job: text }), kind: 'Job', name: text }] : []),
     ...views.map((view) => ({ to: hashOf(view), kind: 'View', name: titleOf(view) })),
     ...(asked === text ? nodes : []).map(({ name }) => ({ to: hashOf('nodes', { search: name, node: name }), kind: 'Node', name })),
-    ...users.map((user) => ({ to: hashOf('queue', { search: user }), kind: 'User', name: user })),
+    ...users.map((user) => ({ to: hashOf('queue', { user }), kind: 'User', name: user })),
     ...(asked === text ? jobs : [])
       .filter((job) => String(job.job_id) !== text)
       .map((job) => ({

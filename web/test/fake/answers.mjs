@@ -279,6 +279,8 @@ export function queue(cluster, query) {
     (!state || (job.state === 'PENDING') === (state === 'pending')) &&
     (!query.get('partition') || job.partition === query.get('partition')) &&
     (!query.get('gpu') || job.gpu === query.get('gpu')) &&
+    (!query.get('user') || job.user === query.get('user')) &&
+    (!query.get('qos') || job.qos === query.get('qos')) &&
     (!query.get('account') || job.account === query.get('account')) &&
     (!search || String(job.job_id) === search || has(`${job.name ?? ''} ${job.user ?? ''}`, search));
   const rows = sortedJobs(cluster.jobs.filter(wanted), query.get('sort') ?? '');

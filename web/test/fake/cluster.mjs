@@ -204,7 +204,9 @@ function waits(p50, chance) {
 /** Names as a user sees them: every third job is of another account. */
 export function nameJobs(cluster) {
   const accounts = ['vision', 'robotics', 'nlp'];
-  cluster.jobs.forEach((job, at) => Object.assign(job, { name: `train-${at}`, user: `user${at % 5}`, account: accounts[at % 3] }));
+  cluster.jobs.forEach((job, at) =>
+    Object.assign(job, { name: `train-${at}`, user: `user${at % 5}`, account: accounts[at % 3], qos: at % 4 ? 'normal' : 'high' }),
+  );
 }
 
 /** One GPU of `gpu` is free, and kept for job 1644, which starts in seven minutes. */

@@ -128,7 +128,7 @@ function People({ data, account }: { data: Users; account: string | null }) {
 }
 
 const userLink = (user: string) => (
-  <a href={hashOf('queue', { search: user })}>
+  <a href={hashOf('queue', { user })}>
     <Name of={user} />
   </a>
 );

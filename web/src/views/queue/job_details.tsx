@@ -40,10 +40,23 @@ function Facts({ job }: { job: Job }) {
         ) : null}
         {job.user !== null ? (
           <Fact term="User">
-            <a href={hashOf('queue', { search: job.user })}>
+            <a href={hashOf('queue', { user: job.user })}>
               <Name of={job.user} />
-            </a>{' '}
-            <Name of={job.account} />
+            </a>
+          </Fact>
+        ) : null}
+        {job.account ? (
+          <Fact term="Account">
+            <a href={hashOf('queue', { account: job.account })}>
+              <Name of={job.account} />
+            </a>
+          </Fact>
+        ) : null}
+        {job.qos ? (
+          <Fact term="QOS">
+            <a href={hashOf('queue', { qos: job.qos })}>
+              <Name of={job.qos} />
+            </a>
           </Fact>
         ) : null}
         <Fact term="GPUs">

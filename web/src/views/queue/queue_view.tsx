@@ -23,7 +23,9 @@ export function QueueView({ params }: { params: URLSearchParams }) {
     state: params.get('state'),
     partition: params.get('partition'),
     gpu: params.get('gpu'),
+    user: params.get('user'),
     account: params.get('account'),
+    qos: params.get('qos'),
     search: params.get('search'),
   };
   const asked = { ...filter, sort: sortParam(params.get('sort')) };
@@ -57,7 +59,10 @@ export function QueueView({ params }: { params: URLSearchParams }) {
                 options={partitionOptions(data?.pools ?? [])}
               />
               <Select label="GPU" name="gpu" value={filter.gpu ?? ''} all="all" options={gpuOptions(data?.pools ?? [])} />
-              {filter.account ? <Select label="Account" name="account" value={filter.account} all="all" options={[]} /> : null}
+              {kOwners.map(({ name, label }) => {
+                const value = filter[name];
+                return value ? <Select key={name} label={label} name={name} value={value} all="all" options={[]} /> : null;
+              })}
               <Select label="Time line" name="span" value={span} all="fits the rows" options={kSpans} />
               <SearchBox label="Search" value={filter.search ?? ''} hint="job id, name, user" />
               {data ? <Pager offset={offset} shown={data.jobs.length} total={data.total} size={kPage} noun="jobs" /> : null}
@@ -99,6 +104,13 @@ function Found({ data, file, params }: FoundProps) {
     </>
   );
 }
+
+/** Links of a job's details and of other views lead to them; each is shown while it is chosen. */
+const kOwners = [
+  { name: 'user', label: 'User' },
+  { name: 'account', label: 'Account' },
+  { name: 'qos', label: 'QOS' },
+] as const;
 
 const kStates = [
   { value: 'pending', label: 'pending' },
