@@ -66,7 +66,9 @@ export async function ask(page, text) {
 /** Faults that axe finds, as short texts. */
 export async function axeFaults(page) {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(readFileSync(axePath, 'utf8'));
-  const results = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+  const results = await page.evaluate(() =>
+    window.axe.run(document, { rules: { 'target-size': { enabled: true } }, resultTypes: ['violations'] }),
+  );
   return results.violations.map(
     (one) =>
       `${one.impact} ${one.id}: ${one.nodes

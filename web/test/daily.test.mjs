@@ -469,10 +469,12 @@ test('Nothing is invented where there is no history', () =>
       await visit(page, own.fake.url, 'now');
       await until(
         page,
-        () => page.locator('.trend').textContent(),
+        () => page.locator('#cluster').textContent(),
         (words) => /No history yet.*not known yet: there is too little history/.test(words),
       );
       assert.equal(await page.locator('canvas').count(), 0);
+      const { height } = await page.locator('#cluster').boundingBox();
+      assert.ok(height < 260, `${height} px, of which most are empty`);
     });
   }));
 

@@ -39,13 +39,17 @@ export function ClusterPanel({ waiting: { gpus, all }, history, settled, params,
           time
         </Figure>
       </dl>
-      <div class="trend">
+      <div class={settled && !isKnown(history) ? '' : 'trend'}>
         {history ? <Trend history={history} params={params} /> : settled ? <p class="note">The history is not known.</p> : null}
         {history ? <BestTime data={history} /> : null}
       </div>
     </Panel>
   );
 }
+
+/** Two hours make a line. */
+const isKnown = (history: History | null) => knownOf(history).length >= 2;
+const knownOf = (history: History | null) => (history?.series ?? []).filter((row) => row.busy_gpus !== null);
 
 /** The share of GPUs allocated from `from` to `to`, weighted by time; null where less than half of it is known. */
 export function allocatedShare(history: History, from: number, to: number): number | null {
@@ -61,7 +65,7 @@ function Trend({ history, params }: { history: History; params: URLSearchParams 
   const { until } = history;
   const chosen = partOf(
     rangeOf(params, until),
-    history.series.map((row) => row.time),
+    knownOf(history).map((row) => row.time),
   );
   const [from, to] = chosen ?? [until - kWeek, until];
   const rows = history.series.filter((row) => row.time >= from && row.time <= to);
