@@ -99,10 +99,10 @@ Result<Bytes> ParseSlurmMemory(std::string_view text, char bare) {
 }
 
 std::string FormatDecimalBytes(Bytes bytes) {
-  constexpr std::array<std::string_view, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
+  constexpr std::array<std::string_view, 5> kNames = {"B", "kB", "MB", "GB", "TB"};
   size_t unit = 0;
   auto amount = static_cast<double>(bytes.count);
-  while (std::abs(amount) >= 1000 && unit + 1 < kUnits.size()) {
+  while (std::abs(amount) >= 1000 && unit + 1 < kNames.size()) {
     amount /= 1000;
     ++unit;
   }
@@ -112,7 +112,7 @@ std::string FormatDecimalBytes(Bytes bytes) {
     number.erase(number.find_last_not_of('0') + 1);
     if (number.back() == '.') number.pop_back();
   }
-  return fmt::format("{} {}", number, kUnits[unit]);
+  return fmt::format("{} {}", number, kNames[unit]);
 }
 
 std::string FormatSlurmMemory(Bytes bytes) {
