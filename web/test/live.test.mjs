@@ -131,7 +131,11 @@ test('A daemon that is starting says so, and the page fills when it has started'
         async () => (await readView(page, 'now')).gpus.length,
         (count) => count === 5,
       );
-      assert.equal((await readView(page, 'now')).head.trouble, null);
+      await until(
+        page,
+        async () => (await readView(page, 'now')).head.trouble,
+        (trouble) => trouble === null,
+      );
     },
     { allow: kNetworkNoise },
   ));
