@@ -69,8 +69,10 @@ export class Loader<T extends Frame> {
     if (takenAt !== null && this.data?.meta?.snapshot_taken_at === takenAt && !this.controller) return;
     this.wantedAt = this.wanted && this.wantedAt === null ? null : takenAt;
     this.wanted = true;
-    if (takenAt === null) this.askedAt = 0;
-    if (takenAt === null || this.failures > 0) this.hurry();
+    if (takenAt === null || this.failures > 0) {
+      this.askedAt = 0;
+      this.hurry();
+    }
     this.plan();
   }
 
