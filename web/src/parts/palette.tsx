@@ -30,7 +30,8 @@ export function Palette() {
   const close = () => dialog.current?.close();
   useKeys(openPalette);
   return (
-    <dialog ref={dialog} class="palette" aria-label="Jump to" onClose={() => setOpen(false)}>
+    // The event comes a moment after the close, when it may be open again.
+    <dialog ref={dialog} class="palette" aria-label="Jump to" onClose={() => setOpen(dialog.current?.open ?? false)}>
       {open ? (
         <>
           <form method="dialog" onSubmit={(event) => goToFirst(event, close)}>
