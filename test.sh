@@ -2,8 +2,8 @@
 # Installs what the tests need, builds, and runs every test: ./test.sh
 #
 # Layout first, then fuzz targets (1,000 runs each), all tests of the dev preset (the fast ones, then
-# those against a real Slurm, which need root), and clang-tidy. The last line names lab tests that
-# passed only in a second run; everything else must pass at once. Debian 12; two cores take 30 to 50
+# those against a real Slurm, which need root), and clang-tidy. The last line counts tests of the page and
+# names lab tests that passed only in a second run; everything else must pass at once. Debian 12; two cores take 30 to 50
 # minutes the first time.
 #
 # ./test.sh --releases instead compiles the slurm-api source against every Slurm release from 20.11 to
@@ -37,9 +37,10 @@ done
 failed=0
 ctest --preset fuzz || failed=1
 ctest --preset dev -LE lab || failed=1
+page_tries=$(grep -c 'needed a second run: ' build/dev/Testing/Temporary/LastTest.log || true)
 # These mostly wait for their Slurm, which may be slow: one that fails is run once more, and said to have needed it.
 ctest --preset dev -L lab -j 4 --repeat until-pass:2 || failed=1
 second_tries=$(python3 -B tests/lab/second_try.py build/dev/Testing/Temporary/LastTest.log) || failed=1
 tests/check_style.sh tidy || failed=1
-echo "$second_tries"
+echo "$page_tries tests of the page needed a second run. $second_tries"
 exit "$failed"

@@ -1,9 +1,9 @@
 // For everyone: axe in both themes, the keyboard alone, a phone, names that mean harm.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { ask, axeFaults, openText, kViews, visit } from './browser.mjs';
 import { kHtml } from './fake/hostile.mjs';
 import { readView } from './read_page.mjs';
+import { test } from './twice.mjs';
 import { focused, makeWorld, until, withOwnFake, withPage } from './world.mjs';
 
 const world = makeWorld();

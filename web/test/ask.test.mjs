@@ -1,8 +1,8 @@
 // Ask: what a ranking is of and when, what it is worth after a change, what is kept.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { ask, axeFaults, openText, visit } from './browser.mjs';
 import { readView } from './read_page.mjs';
+import { test } from './twice.mjs';
 import { focused, kNetworkNoise, makeWorld, until, withPage } from './world.mjs';
 
 const world = makeWorld();

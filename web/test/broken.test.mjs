@@ -1,9 +1,9 @@
 // What is broken: the list of down and drained nodes, the way there from Now, and the links between jobs and nodes.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { test } from 'node:test';
 import { axeFaults, shown, visit } from './browser.mjs';
 import { nodes } from './fake/answers.mjs';
+import { test } from './twice.mjs';
 import { makeWorld, until, withOwnFake, withPage } from './world.mjs';
 
 const world = makeWorld();

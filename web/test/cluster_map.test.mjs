@@ -1,9 +1,9 @@
 // The whole cluster on one picture: what is drawn, what is said, keys, the pointer, and how much it loads.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { axeFaults, visit } from './browser.mjs';
 import { map } from './fake/answers.mjs';
+import { test } from './twice.mjs';
 import { makeWorld, until, withOwnFake, withPage } from './world.mjs';
 
 const world = makeWorld();

@@ -1,8 +1,8 @@
 // Colours are told apart by colour-blind readers and in grey, computed: OKLab distances of what Machado, Oliveira and Fernandes (2009)
 // say that these readers see. 0.02 is about the least that is seen.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { visit } from './browser.mjs';
+import { test } from './twice.mjs';
 import { makeWorld, withPage } from './world.mjs';
 
 const world = makeWorld();

@@ -2,12 +2,12 @@
 // the zoom of a chart, the form of Ask, who one is, and what is said where nothing is known.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { test } from 'node:test';
 import { ask, axeFaults, openText, visit } from './browser.mjs';
 import * as answers from './fake/answers.mjs';
 import { keepOne, kNow, nameJobs } from './fake/cluster.mjs';
 import { usage } from './fake/records.mjs';
 import { readView } from './read_page.mjs';
+import { test } from './twice.mjs';
 import { focused, kNetworkNoise, makeWorld, until, withOwnFake, withPage } from './world.mjs';
 
 const world = makeWorld();
@@ -162,7 +162,11 @@ test('Who waits and why: accounts for users, one row for strangers', () =>
       assert.ok(reasons.includes(`${first.jobs} ${first.jobs === 1 ? 'job' : 'jobs'}: ${first.reason_words}`), reasons.join('; '));
       await page.click('.who th button:has-text("Account")');
       await page.click('.who th button:has-text("Account")');
-      assert.deepEqual((await texts(page, '.who tbody th')).slice(0, 3), ['nlp', 'robotics', 'vision']);
+      await until(
+        page,
+        async () => (await texts(page, '.who tbody th')).slice(0, 3).join(),
+        (accounts) => accounts === 'nlp,robotics,vision',
+      );
       assert.equal(await page.locator('.who th[aria-sort="ascending"]').count(), 1);
       const file = await downloaded(page, () => page.click('#who .csv'));
       assert.equal(file.name, 'Who-waits-and-why.csv');

@@ -1,8 +1,8 @@
 // The first screen of Now: it answers the first question, and nothing on it moves once it is drawn.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
-import { test } from 'node:test';
 import { ask, visit } from './browser.mjs';
+import { test } from './twice.mjs';
 import { makeWorld, until, withOwnFake, withPage } from './world.mjs';
 
 const world = makeWorld();

@@ -1,8 +1,8 @@
 // Expected free GPUs on Now: the drawing says what the answer has, and marks the job of the question.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { axeFaults, visit } from './browser.mjs';
 import { free } from './fake/answers.mjs';
+import { test } from './twice.mjs';
 import { makeWorld, until, withOwnFake, withPage } from './world.mjs';
 
 const world = makeWorld();

@@ -1,8 +1,8 @@
 // Nodes in time: what is drawn, what the table says, keys and filters; and how GPUs are given to jobs.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { axeFaults, visit } from './browser.mjs';
 import { timeline } from './fake/answers.mjs';
+import { test } from './twice.mjs';
 import { makeWorld, until, withPage } from './world.mjs';
 
 const world = makeWorld();

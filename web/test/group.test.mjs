@@ -1,10 +1,10 @@
 // Group: a row a person, for those who are signed in.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { test } from 'node:test';
 import { axeFaults, shown, visit } from './browser.mjs';
 import { nameJobs } from './fake/cluster.mjs';
 import { users } from './fake/records.mjs';
+import { test } from './twice.mjs';
 import { makeWorld, until, withOwnFake, withPage } from './world.mjs';
 
 const world = makeWorld();

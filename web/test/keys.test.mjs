@@ -1,7 +1,7 @@
 // The keyboard: keys for the whole page, a focus that is never lost, no stop of Tab that is not seen; and what links and Back do.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { ask, titleOf, visit } from './browser.mjs';
+import { test } from './twice.mjs';
 import { focused, kNetworkNoise, makeWorld, until, withOwnFake, withPage } from './world.mjs';
 
 const world = makeWorld();

@@ -1,9 +1,9 @@
 // 10,000 nodes and 50,000 jobs: pages, deep links, and refreshes that do not hold up the page.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { test } from 'node:test';
 import { visit } from './browser.mjs';
 import { readView } from './read_page.mjs';
+import { test } from './twice.mjs';
 import { makeWorld, until, withPage } from './world.mjs';
 
 const world = makeWorld({ large: true });

@@ -1,9 +1,9 @@
 // The page follows the daemon: snapshots, restarts, old data, errors; and never asks too much.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { titleOf, visit } from './browser.mjs';
 import { startFake } from './fake_daemon.mjs';
 import { readView } from './read_page.mjs';
+import { test } from './twice.mjs';
 import { focused, kNetworkNoise, makeWorld, until, withOwnFake, withPage } from './world.mjs';
 
 const world = makeWorld();

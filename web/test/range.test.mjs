@@ -1,8 +1,8 @@
 // One range for all charts over time: chosen once, in the address, and the same in every view.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { visit } from './browser.mjs';
 import { accuracy, history } from './fake/records.mjs';
+import { test } from './twice.mjs';
 import { makeWorld, until, withPage } from './world.mjs';
 
 const world = makeWorld();

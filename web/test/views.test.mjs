@@ -1,11 +1,11 @@
 // Every view shows the figures of the daemon's answers.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { ask, openText, shown, visit } from './browser.mjs';
 import * as answers from './fake/answers.mjs';
 import { kNow } from './fake/cluster.mjs';
 import { accuracy, history } from './fake/records.mjs';
 import { readView } from './read_page.mjs';
+import { test } from './twice.mjs';
 import { kNetworkNoise, makeWorld, until, withPage } from './world.mjs';
 
 const world = makeWorld();

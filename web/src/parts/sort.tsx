@@ -22,14 +22,15 @@ const textOf = ({ column, down }: Sorting): string => (column === null ? '' : `$
  */
 export function useSorting(param?: string): [Sorting, (column: string) => void, (column: string | null) => void] {
   const [own, setOwn] = useState(kNone);
-  const sorting = param ? sortingOf(parseRoute(window.location.hash).params.get(param)) : own;
-  const become = (next: Sorting) => {
-    if (param) setParams({ [param]: textOf(next), offset: null });
+  const inAddress = () => (param ? sortingOf(parseRoute(window.location.hash).params.get(param)) : kNone);
+  // From the sorting of that moment: a second click may come before the first is drawn.
+  const become = (next: (now: Sorting) => Sorting) => {
+    if (param) setParams({ [param]: textOf(next(inAddress())), offset: null });
     else setOwn(next);
   };
   const turn = (column: string) =>
-    become(sorting.column !== column ? { column, down: true } : sorting.down ? { column, down: false } : kNone);
-  return [sorting, turn, (column) => become({ column, down: true })];
+    become((now) => (now.column !== column ? { column, down: true } : now.down ? { column, down: false } : kNone));
+  return [param ? inAddress() : own, turn, (column) => become(() => ({ column, down: true }))];
 }
 
 /** A sorted copy; what is not known comes last either way. */
