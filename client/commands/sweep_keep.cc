@@ -319,7 +319,7 @@ class Keeper {
 
   // Those of the waiting `tasks` that are out of the queue without having done their run; they may
   // begin again. A held task cannot begin while it is cancelled. (`scancel --state=PENDING` cannot
-  // take its place: up to Slurm 22.05 at least it cancels all waiting tasks of the array.)
+  // take its place: in Slurm 22.05 it cancels all waiting tasks of the array.)
   std::vector<int64_t> CancelWaiting(int64_t array, const std::vector<int64_t>& tasks) {
     const auto id_of = [&](const std::vector<int64_t>& some) {
       return fmt::format("{}_[{}]", array, ArrayTasks{some, 0}.Ranges());

@@ -73,6 +73,20 @@ class UsageSums {
   std::map<std::pair<std::string, std::string>, Use> uses_;  // by account and GRES type
 };
 
+// What waits and runs now, of an account or a user.
+struct QueueSums {
+  int64_t pending = 0;
+  int64_t pending_gpus = 0;
+  int64_t running = 0;
+  int64_t running_gpus = 0;
+  std::optional<UnixSeconds> oldest_submit;  // of what waits
+  std::optional<UnixSeconds> next_start;     // the median of the first
+
+  void AddPending(const Job& job, const QueueStarts& starts, UnixSeconds now);
+  void AddRunning(const Job& job);
+  QueueSums& operator+=(const QueueSums& more);
+};
+
 // Users of one answer at most; the others are one row without a name.
 inline constexpr size_t kMostUsers = 200;
 
@@ -109,12 +123,7 @@ class UserSums {
  private:
   struct Sum {
     std::set<std::string> accounts;
-    int64_t pending = 0;
-    int64_t pending_gpus = 0;
-    int64_t running = 0;
-    int64_t running_gpus = 0;
-    std::optional<UnixSeconds> oldest_submit;
-    std::optional<UnixSeconds> next_start;
+    QueueSums queue;
     int64_t jobs = 0;
     int64_t gpu_seconds = 0;
     std::vector<int64_t> waits;  // of jobs that started in these weeks

@@ -22,10 +22,6 @@ std::optional<int64_t> MedianOf(std::vector<int64_t> waits) {
   return std::llround(InterpolatedQuantile(waits, 0.5));
 }
 
-void KeepEarlier(std::optional<UnixSeconds>& kept, std::optional<UnixSeconds> other) {
-  if (other && (!kept || *other < *kept)) kept = other;
-}
-
 double HoursOf(int64_t seconds) {
   return std::round(10 * static_cast<double>(seconds) / kHourSeconds) / 10;
 }
@@ -42,12 +38,7 @@ std::vector<std::string> AccountsOf(const Snapshot& snapshot, const std::string&
 
 UserSums::Sum& UserSums::Sum::operator+=(const Sum& more) {
   accounts.insert(more.accounts.begin(), more.accounts.end());
-  pending += more.pending;
-  pending_gpus += more.pending_gpus;
-  running += more.running;
-  running_gpus += more.running_gpus;
-  KeepEarlier(oldest_submit, more.oldest_submit);
-  KeepEarlier(next_start, more.next_start);
+  queue += more.queue;
   jobs += more.jobs;
   gpu_seconds += more.gpu_seconds;
   waits.insert(waits.end(), more.waits.begin(), more.waits.end());
@@ -59,12 +50,12 @@ api::UserActivity UserSums::RowOf(const std::optional<std::string>& user, const 
   for (const int64_t wait : sum.waits) waited += wait;
   return {.user = user,
           .accounts = {sum.accounts.begin(), sum.accounts.end()},
-          .pending = sum.pending,
-          .pending_gpus = sum.pending_gpus,
-          .running = sum.running,
-          .running_gpus = sum.running_gpus,
-          .oldest_submit = sum.oldest_submit,
-          .next_start_p50 = sum.next_start,
+          .pending = sum.queue.pending,
+          .pending_gpus = sum.queue.pending_gpus,
+          .running = sum.queue.running,
+          .running_gpus = sum.queue.running_gpus,
+          .oldest_submit = sum.queue.oldest_submit,
+          .next_start_p50 = sum.queue.next_start,
           .jobs = sum.jobs,
           .gpu_hours = HoursOf(sum.gpu_seconds),
           .waited_hours = HoursOf(waited),
@@ -107,17 +98,9 @@ void UserSums::AddQueue(const Snapshot& snapshot, const QueueStarts& starts,
     if (HoldsNodes(job)) {
       const UnixSeconds start = job.start_time.value_or(now_);
       Add({job.user, job.account, gpus, job.eligible_time.value_or(start), start, now_ + 1});
-      if (Sum* sum = SumFor(job.user, job.account)) {
-        ++sum->running;
-        sum->running_gpus += gpus;
-      }
+      if (Sum* sum = SumFor(job.user, job.account)) sum->queue.AddRunning(job);
     } else if (Sum* sum = SumFor(job.user, job.account)) {
-      ++sum->pending;
-      sum->pending_gpus += gpus * job.array_task_count;
-      KeepEarlier(sum->oldest_submit, job.submit_time);
-      if (const auto start = starts.find(job.id); start != starts.end()) {
-        KeepEarlier(sum->next_start, now_ + std::llround(start->second.Quantile(0.5)));
-      }
+      sum->queue.AddPending(job, starts, now_);
     }
   }
 }
@@ -127,8 +110,10 @@ api::Users UserSums::Answer(const AdviceContext& context, const QueueStarts& sta
   AddQueue(context.snapshot, starts, caller);
   std::vector<std::pair<std::string, Sum>> ordered(users_.begin(), users_.end());
   std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.second.running_gpus + a.second.pending_gpus, a.second.gpu_seconds) >
-           std::pair(b.second.running_gpus + b.second.pending_gpus, b.second.gpu_seconds);
+    return std::pair(a.second.queue.running_gpus + a.second.queue.pending_gpus,
+                     a.second.gpu_seconds) >
+           std::pair(b.second.queue.running_gpus + b.second.queue.pending_gpus,
+                     b.second.gpu_seconds);
   });
   api::Users answer;
   Sum all, others;
@@ -140,7 +125,7 @@ api::Users UserSums::Answer(const AdviceContext& context, const QueueStarts& sta
       others += sum;
     }
   }
-  if (others.jobs + others.pending + others.running > 0) {
+  if (others.jobs + others.queue.pending + others.queue.running > 0) {
     answer.users.push_back(RowOf(std::nullopt, others));
   }
   answer.since = since_;

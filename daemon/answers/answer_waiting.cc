@@ -27,35 +27,24 @@ struct WaitingFor {
 };
 
 // What one account has in the queue.
-struct AccountQueue {
-  int64_t pending = 0;
-  int64_t pending_gpus = 0;
+struct AccountQueue : QueueSums {
   double gpu_hours = 0;
-  int64_t running = 0;
-  int64_t running_gpus = 0;
-  std::optional<UnixSeconds> oldest_submit;
-  std::optional<UnixSeconds> next_start;
   std::map<std::string, WaitingFor> reasons;  // by Slurm's word
 
   AccountQueue& operator+=(const AccountQueue& more) {
-    pending += more.pending;
-    pending_gpus += more.pending_gpus;
+    QueueSums::operator+=(more);
     gpu_hours += more.gpu_hours;
-    running += more.running;
-    running_gpus += more.running_gpus;
-    KeepEarlier(oldest_submit, more.oldest_submit);
-    KeepEarlier(next_start, more.next_start);
     for (const auto& [reason, waiting] : more.reasons) {
       reasons[reason].jobs += waiting.jobs;
       reasons[reason].gpus += waiting.gpus;
     }
     return *this;
   }
-
-  static void KeepEarlier(std::optional<UnixSeconds>& kept, std::optional<UnixSeconds> other) {
-    if (other && (!kept || *other < *kept)) kept = other;
-  }
 };
+
+void KeepEarlier(std::optional<UnixSeconds>& kept, std::optional<UnixSeconds> other) {
+  if (other && (!kept || *other < *kept)) kept = other;
+}
 
 // Each node once, though it may be in several partitions.
 GpuTally TallyOfAll(const Snapshot& snapshot, const Visibility& seen) {
@@ -77,17 +66,12 @@ GpuTally TallyOfAll(const Snapshot& snapshot, const Visibility& seen) {
 void CountPending(const Job& job, const JobEnds& ends, const QueueStarts& starts, UnixSeconds now,
                   AccountQueue& queue) {
   const int64_t gpus = GpusOfJob(job) * job.array_task_count;
-  ++queue.pending;
-  queue.pending_gpus += gpus;
+  queue.AddPending(job, starts, now);
   std::optional<int64_t> seconds = ends.RunTimeOf(job.id);
   if (!seconds && job.request.time_limit_seconds.has_value()) {
     seconds = job.request.time_limit_seconds.value();
   }
   if (seconds) queue.gpu_hours += static_cast<double>(gpus) * static_cast<double>(*seconds) / 3600;
-  AccountQueue::KeepEarlier(queue.oldest_submit, job.submit_time);
-  if (const auto start = starts.find(job.id); start != starts.end()) {
-    AccountQueue::KeepEarlier(queue.next_start, now + std::llround(start->second.Quantile(0.5)));
-  }
   WaitingFor& reason = queue.reasons[job.reason];
   ++reason.jobs;
   reason.gpus += gpus;
@@ -132,6 +116,30 @@ std::vector<std::pair<std::string, AccountQueue>> InOrder(
 
 }  // namespace
 
+void QueueSums::AddPending(const Job& job, const QueueStarts& starts, UnixSeconds now) {
+  ++pending;
+  pending_gpus += GpusOfJob(job) * job.array_task_count;
+  KeepEarlier(oldest_submit, job.submit_time);
+  if (const auto start = starts.find(job.id); start != starts.end()) {
+    KeepEarlier(next_start, now + std::llround(start->second.Quantile(0.5)));
+  }
+}
+
+void QueueSums::AddRunning(const Job& job) {
+  ++running;
+  running_gpus += GpusOfJob(job);
+}
+
+QueueSums& QueueSums::operator+=(const QueueSums& more) {
+  pending += more.pending;
+  pending_gpus += more.pending_gpus;
+  running += more.running;
+  running_gpus += more.running_gpus;
+  KeepEarlier(oldest_submit, more.oldest_submit);
+  KeepEarlier(next_start, more.next_start);
+  return *this;
+}
+
 nlohmann::json AnswerWaiting(const AdviceContext& context, const QueueStarts& starts,
                              const Submitter& caller) {
   const Snapshot& snapshot = context.snapshot;
@@ -150,8 +158,7 @@ nlohmann::json AnswerWaiting(const AdviceContext& context, const QueueStarts& st
     const bool named = MaySee(snapshot, *job, caller) && !job->account.empty();
     AccountQueue& queue = named ? accounts[job->account] : others;
     if (HoldsNodes(*job)) {
-      ++queue.running;
-      queue.running_gpus += GpusOfJob(*job);
+      queue.AddRunning(*job);
     } else {
       CountPending(*job, ends, starts, snapshot.taken_at, queue);
     }

@@ -10,7 +10,7 @@ import { DataTable } from '../../parts/table';
 import { duration } from '../../words/durations';
 import { decimal, grouped, plural } from '../../words/numbers';
 import { fullTime } from '../../words/times';
-import { activityColumns } from '../shared_columns';
+import { activityColumns } from '../table_columns';
 
 const kWeeks = 4;
 const kRestSeconds = 60;

@@ -3,7 +3,7 @@
 import type { NodeGroup } from '../../api/contract';
 import { ShareBar } from '../../parts/share_bar';
 import { DataTable } from '../../parts/table';
-import { countColumn, gpuColumn, isChosen, partitionColumn } from '../shared_columns';
+import { countColumn, gpuColumn, isChosen, partitionColumn } from '../table_columns';
 
 interface GroupTableProps {
   groups: NodeGroup[];

@@ -6,7 +6,7 @@ import { hashOf } from '../../parts/route';
 import { Sentences } from '../../parts/sentences';
 import { DataTable } from '../../parts/table';
 import { decimal, plural } from '../../words/numbers';
-import { activityColumns } from '../shared_columns';
+import { activityColumns } from '../table_columns';
 
 const kMostReasons = 3;
 

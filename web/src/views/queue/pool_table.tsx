@@ -1,7 +1,7 @@
 // Pools: what waits, runs and is free in each partition × GPU type. A pool's name filters by it.
 import type { QueuePool } from '../../api/contract';
 import { DataTable } from '../../parts/table';
-import { countColumn, gpuColumn, isChosen, partitionColumn } from '../shared_columns';
+import { countColumn, gpuColumn, isChosen, partitionColumn } from '../table_columns';
 
 interface PoolTableProps {
   pools: QueuePool[];

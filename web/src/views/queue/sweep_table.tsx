@@ -4,7 +4,7 @@ import { Name } from '../../parts/name';
 import { hashOf } from '../../parts/route';
 import { DataTable } from '../../parts/table';
 import { clockRange } from '../../words/times';
-import { countColumn } from '../shared_columns';
+import { countColumn } from '../table_columns';
 
 interface SweepTableProps {
   sweeps: SweepProgress[];
