@@ -30,6 +30,7 @@ int64_t RankOf(const api::Advice& advice, const SweepJob& job) {
 
 bool IsWorthMoving(const api::Sweep& plan) {
   if (!plan.as_it_waits) return false;
+  if (plan.makespan.p50_seconds > plan.as_it_waits->p50_seconds) return false;
   const double now = EndOf(*plan.as_it_waits), then = EndOf(plan.makespan);
   return now - then > std::max(kWorth * now, kWorthSeconds);
 }

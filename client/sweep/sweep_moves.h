@@ -21,7 +21,8 @@ struct SweepMoves {
   bool empty() const { return cancel.empty() && submit.empty(); }
 };
 
-// Whether the plan ends clearly sooner than what waits now: by 5 % and two minutes.
+// Whether the plan ends clearly sooner than what waits now: by 5 % and two minutes, and not only
+// where things go badly.
 bool IsWorthMoving(const api::Sweep& plan);
 
 // From where runs wait to the plan of `advice`, whose sweep is that of `runs`: of arrays on

@@ -28,6 +28,14 @@ constexpr uint64_t kRunOfSweep = 0x5377;  // random number of a sweep's run time
 struct Lane {
   size_t strategy = 0;
   int64_t throttle = 0;
+  int64_t waiting = 0;   // members that are in its queue already
+  int64_t priority = 0;  // theirs
+
+  // Of `members` those that keep their place in the queue. Under a throttle all of a lane are
+  // one array.
+  int64_t Kept(int64_t members) const {
+    return throttle > 0 && waiting > 0 ? members : std::min(members, waiting);
+  }
 };
 
 // What became of the members of a lane in one sample, ascending.
@@ -83,6 +91,13 @@ class SweepPlanner {
     Balance(counts);
     Played played = Play(counts);
     Improve(counts, played);
+    if (const auto there = CountsAsTheyWait()) {
+      Played stays = Play(*there);
+      if (RankedEndOf(stays) <= RankedEndOf(played)) {
+        counts = *there;
+        played = std::move(stays);
+      }
+    }
     if (RankedEndOf(on_single_) <= RankedEndOf(played)) {
       counts.assign(lanes_.size(), 0);
       counts[single_] = size_.members;
@@ -143,27 +158,52 @@ class SweepPlanner {
         if (!waits.contains(shapes.front()) && shapes.size() < most) shapes.push_back(i);
       }
     }
+    for (const WaitingShare& share : waiting_) {
+      const size_t lane = LaneOf(share);
+      if (lane == lanes_.size()) continue;
+      lanes_[lane].waiting += share.members;
+      lanes_[lane].priority = std::max(lanes_[lane].priority, share.priority);
+    }
   }
 
-  // Puts an array of all members on each of `lanes` into the queue, to be played.
+  // Puts an array of all members on each of `lanes` into the queue, to be played, and before it
+  // one of those that wait there already.
   void PutIn(const std::vector<Lane>& lanes) {
     in_queue_ = lanes;
-    std::vector<int64_t> tasks(lanes.size(), size_.members);
-    plays_ = std::make_unique<PlayedArrays>(context_.queue, ArraysOf(lanes, tasks, {}), samples_);
+    std::vector<PlayedArray> arrays;
+    for (const Lane& lane : lanes) {
+      const Strategy& strategy = ranked_[lane.strategy];
+      Submitter submitter = caller_;
+      submitter.account = strategy.account;
+      submitter.qos = strategy.qos;
+      const auto add = [&](int64_t tasks, int64_t priority) {
+        arrays.push_back({strategy.request, strategy.start, submitter,
+                          ArrayShape{tasks, lane.throttle}, strategy.run.p50, priority});
+      };
+      if (lane.waiting > 0) add(lane.Kept(size_.members), lane.priority);
+      add(size_.members, 0);
+    }
+    plays_ = std::make_unique<PlayedArrays>(context_.queue, arrays, samples_);
+  }
+
+  Lane OfShape(size_t lane, size_t shape) const {
+    Lane other = lanes_[lane];
+    other.strategy = shape;
+    return other;
   }
 
   // All members in each lane, with the shape that is done first. False: no time for all.
   bool PlayAlone() {
     std::vector<Lane> all;
-    for (const std::vector<size_t>& shapes : shapes_) {
-      for (const size_t shape : shapes) all.push_back({shape, size_.throttle});
+    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+      for (const size_t shape : shapes_[lane]) all.push_back(OfShape(lane, shape));
     }
     PutIn(all);
     alone_.resize(lanes_.size());
     context_.for_each(lanes_.size(), [&](size_t lane) {
       for (const size_t shape : shapes_[lane]) {
         if (context_.BudgetSpent()) return;
-        Played played = PlayThese({{shape, size_.throttle}}, {size_.members});
+        Played played = PlayThese({OfShape(lane, shape)}, {size_.members});
         const bool first = alone_[lane].empty();
         if (!first && RankedEndOf(played) >= RankedEndOf(alone_[lane])) continue;
         lanes_[lane].strategy = shape;
@@ -299,11 +339,14 @@ class SweepPlanner {
   // What the members cost others.
   std::optional<CausedDelay> DelayBy(const std::vector<int64_t>& counts) const {
     if (!context_.HasRoomForExtras()) return {};
-    std::vector<int64_t> tasks(in_queue_.size(), 0);
+    std::vector<Lane> lanes;
+    std::vector<int64_t> members;
     for (size_t lane = 0; lane < lanes_.size(); ++lane) {
-      if (counts[lane] > 0) tasks[PlaceInQueue(lanes_[lane])] += counts[lane];
+      if (counts[lane] == 0) continue;
+      lanes.push_back(lanes_[lane]);
+      members.push_back(counts[lane]);
     }
-    return plays_->DelayOf(tasks, followed_);
+    return plays_->DelayOf(TasksOf(lanes, members), followed_);
   }
 
   // Moves members, half of a lane's or all, while the end and what others lose by it are together
@@ -339,21 +382,21 @@ class SweepPlanner {
     }
   }
 
-  // All lanes, of which some have no members. `priorities`: by lane, 0 and none: a new job's.
-  Played Play(const std::vector<int64_t>& counts,
-              const std::vector<int64_t>& priorities = {}) const {
-    std::vector<size_t> lanes;
-    std::vector<int64_t> tasks, places;
+  // All lanes, of which some have no members.
+  Played Play(const std::vector<int64_t>& counts) const {
+    std::vector<size_t> places;
+    std::vector<Lane> lanes;
+    std::vector<int64_t> members;
     for (size_t lane = 0; lane < lanes_.size(); ++lane) {
       if (counts[lane] == 0) continue;
-      lanes.push_back(lane);
-      tasks.push_back(counts[lane]);
-      if (!priorities.empty()) places.push_back(priorities[lane]);
+      places.push_back(lane);
+      lanes.push_back(lanes_[lane]);
+      members.push_back(counts[lane]);
     }
-    Played played = PlayLanes(lanes, tasks, places);
+    Played played = PlayThese(lanes, members);
     for (auto& sample : played) {
       std::vector<LaneSample> all(lanes_.size());
-      for (size_t i = 0; i < lanes.size(); ++i) all[lanes[i]] = std::move(sample[i]);
+      for (size_t i = 0; i < places.size(); ++i) all[places[i]] = std::move(sample[i]);
       sample = std::move(all);
     }
     return played;
@@ -368,61 +411,48 @@ class SweepPlanner {
     return all;
   }
 
-  Played PlayLanes(const std::vector<size_t>& lanes, const std::vector<int64_t>& tasks,
-                   const std::vector<int64_t>& priorities) const {
-    std::vector<Lane> played;
-    for (const size_t lane : lanes) played.push_back(lanes_[lane]);
-    return PlayThese(played, tasks, priorities);
-  }
-
-  std::vector<PlayedArray> ArraysOf(const std::vector<Lane>& lanes,
-                                    const std::vector<int64_t>& tasks,
-                                    const std::vector<int64_t>& priorities) const {
-    std::vector<PlayedArray> arrays;
-    for (size_t i = 0; i < lanes.size(); ++i) {
-      const Strategy& strategy = ranked_[lanes[i].strategy];
-      Submitter submitter = caller_;
-      submitter.account = strategy.account;
-      submitter.qos = strategy.qos;
-      arrays.push_back({strategy.request, strategy.start, submitter,
-                        ArrayShape{tasks[i], lanes[i].throttle}, strategy.run.p50,
-                        priorities.empty() ? 0 : priorities[i]});
+  // Of each array in the queue the tasks, where `members` are in `lanes`.
+  std::vector<int64_t> TasksOf(const std::vector<Lane>& lanes,
+                               const std::vector<int64_t>& members) const {
+    std::vector<int64_t> tasks;
+    for (const Lane& queued : in_queue_) {
+      const size_t i = PlaceOf(queued, lanes);
+      const int64_t wanted = i < lanes.size() ? members[i] : 0;
+      if (queued.waiting > 0) tasks.push_back(queued.Kept(wanted));
+      tasks.push_back(wanted - queued.Kept(wanted));
     }
-    return arrays;
+    return tasks;
   }
 
-  // Of the lane's array in plays_.
-  size_t PlaceInQueue(const Lane& lane) const {
-    const auto same = std::find_if(in_queue_.begin(), in_queue_.end(), [&](const Lane& each) {
+  static size_t PlaceOf(const Lane& lane, const std::vector<Lane>& lanes) {
+    const auto same = std::find_if(lanes.begin(), lanes.end(), [&](const Lane& each) {
       return each.strategy == lane.strategy;
     });
-    return static_cast<size_t>(same - in_queue_.begin());
+    return static_cast<size_t>(same - lanes.begin());
   }
 
-  // Starts of `tasks` of each of `lanes`; without priorities by what is in the queue already.
-  ArrayPlay StartsOf(const std::vector<Lane>& lanes, const std::vector<int64_t>& tasks,
-                     const std::vector<int64_t>& priorities) const {
-    if (!priorities.empty()) {
-      return PlayArrays(context_.queue, ArraysOf(lanes, tasks, priorities), samples_);
-    }
-    std::vector<int64_t> counts(in_queue_.size(), 0);
-    std::vector<size_t> places;
-    for (size_t i = 0; i < lanes.size(); ++i) {
-      places.push_back(PlaceInQueue(lanes[i]));
-      counts[places.back()] = tasks[i];
-    }
-    ArrayPlay all = plays_->Play(counts);
-    ArrayPlay starts(all.size());
-    for (size_t sample = 0; sample < all.size(); ++sample) {
-      for (const size_t place : places) starts[sample].push_back(std::move(all[sample][place]));
+  // By sample and lane.
+  ArrayPlay StartsOf(const std::vector<Lane>& lanes, const std::vector<int64_t>& members) const {
+    ArrayPlay all = plays_->Play(TasksOf(lanes, members));
+    ArrayPlay starts(all.size(), std::vector<TaskStarts>(lanes.size()));
+    size_t array = 0;
+    for (const Lane& queued : in_queue_) {
+      const size_t i = PlaceOf(queued, lanes), kept = array;
+      array += queued.waiting > 0 ? 2 : 1;
+      if (i == lanes.size()) continue;
+      for (size_t sample = 0; sample < all.size(); ++sample) {
+        TaskStarts& both = starts[sample][i];
+        for (size_t part = kept; part < array; ++part) {
+          both.insert(both.end(), all[sample][part].begin(), all[sample][part].end());
+        }
+        std::sort(both.begin(), both.end());
+      }
     }
     return starts;
   }
 
-  // `priorities`: 0 and none: a new job's.
-  Played PlayThese(const std::vector<Lane>& lanes, const std::vector<int64_t>& tasks,
-                   const std::vector<int64_t>& priorities = {}) const {
-    const ArrayPlay starts = StartsOf(lanes, tasks, priorities);
+  Played PlayThese(const std::vector<Lane>& lanes, const std::vector<int64_t>& members) const {
+    const ArrayPlay starts = StartsOf(lanes, members);
     const std::vector<double> runs = RunQuantiles(starts.size());
     Played played(starts.size());
     for (size_t i = 0; i < lanes.size(); ++i) {
@@ -430,7 +460,7 @@ class SweepPlanner {
       const std::vector<double> firsts = FirstStarts(strategy, starts, i);
       for (size_t sample = 0; sample < starts.size(); ++sample) {
         played[sample].push_back(
-            MembersOf(strategy, starts[sample][i], firsts[sample], tasks[i], runs[sample]));
+            MembersOf(strategy, starts[sample][i], firsts[sample], members[i], runs[sample]));
       }
     }
     return played;
@@ -535,27 +565,30 @@ class SweepPlanner {
     return lanes_.size();
   }
 
-  // What waits, with its place in the queue. What waits on no lane may never start. nullopt:
-  // nothing waits, or only some of the members.
+  // How many wait in each lane; nullopt: nothing waits, or only some of the members, or some in no
+  // lane.
+  std::optional<std::vector<int64_t>> CountsAsTheyWait() const {
+    std::vector<int64_t> counts;
+    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+      counts.push_back(lanes_[lane].waiting);
+      if (counts[lane] > 0 && !IsOpen(lane)) return {};
+    }
+    if (std::accumulate(counts.begin(), counts.end(), int64_t{0}) != size_.members) return {};
+    return counts;
+  }
+
+  // What waits on no lane may never start. nullopt: of some members it is not known where they wait.
   std::optional<Spread> AsItWaits() const {
-    std::vector<int64_t> counts(lanes_.size(), 0), priorities(lanes_.size(), 0);
+    if (const auto counts = CountsAsTheyWait()) return SpreadOfAll(Makespans(Play(*counts)));
     int64_t found = 0;
     bool nowhere = false;
     for (const WaitingShare& share : waiting_) {
       found += share.members;
-      const size_t lane = LaneOf(share);
-      nowhere = nowhere || lane == lanes_.size();
-      if (lane == lanes_.size()) continue;
-      counts[lane] += share.members;
-      priorities[lane] = std::max(priorities[lane], share.priority);
+      nowhere = nowhere || LaneOf(share) == lanes_.size();
     }
-    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
-      if (counts[lane] > 0 && !IsOpen(lane)) return {};
-    }
-    if (found != size_.members) return {};
+    if (!nowhere || found != size_.members) return {};
     const auto horizon = static_cast<double>(context_.queue.options().horizon_seconds);
-    if (nowhere) return Spread{horizon, horizon, horizon, horizon};
-    return SpreadOfAll(Makespans(Play(counts, priorities)));
+    return Spread{horizon, horizon, horizon, horizon};
   }
 
   SweepPlan Describe(const std::vector<int64_t>& counts, const Played& played,

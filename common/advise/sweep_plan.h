@@ -7,7 +7,8 @@
 // so that the last end is earliest over all samples. Lanes that share a user's limits delay each
 // other; therefore the split is simulated as it would be submitted, as one array a lane, and
 // members move from the lane that ends last to the one that ends first while that helps. All runs
-// on the best single lane are compared in the same futures. Where the site's courtesy weighs what
+// on the best single lane are compared in the same futures. Members that wait already keep their
+// place in the queue as long as they stay. Where the site's courtesy weighs what
 // others lose by it, members move on while the sum is lower.
 //
 // Limits. Fair share does not change over time. Of a lane's counts of GPUs three are tried, with
@@ -64,8 +65,8 @@ inline constexpr int64_t kMostMembers = 2'000;
 
 // The plan for `size`; `ranked` as RankStrategies left them. Only strategies whose run is one job
 // take part. nullopt: none does, or the answer's time is spent.
-// `waiting`: where the members wait now, each strategy at most once; the plan uses these strategies
-// of their GPUs. REQUIRES: 1 <= members <= kMostMembers.
+// `waiting`: where the members wait now; the plan uses these strategies of their GPUs.
+// REQUIRES: 1 <= members <= kMostMembers.
 std::optional<SweepPlan> PlanSweep(const AdviceContext& context, const Submitter& caller,
                                    const std::vector<Strategy>& ranked, const SweepSize& size,
                                    const std::vector<WaitingShare>& waiting = {});

@@ -135,6 +135,8 @@ TEST(IsWorthMoving, FromFivePercentAndTwoMinutesOn) {
   EXPECT_FALSE(IsWorthMoving(sweep));
   sweep.as_it_waits = api::Seconds{4'000, 5'000, 6'000, 5'000};
   EXPECT_TRUE(IsWorthMoving(sweep));
+  sweep.as_it_waits = api::Seconds{3'000, 3'500, 9'000, 4'500};
+  EXPECT_FALSE(IsWorthMoving(sweep));  // sooner only where things go badly
 }
 
 }  // namespace

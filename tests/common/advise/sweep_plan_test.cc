@@ -137,6 +137,26 @@ TEST(PlanSweep, SaysWhenRunsAreDoneWhereTheyWait) {
   EXPECT_GT(nowhere->as_it_waits->p50, 24 * kHour);
 }
 
+TEST(PlanSweep, RunsThatStayKeepTheirPlaceInTheQueue) {
+  // Jobs of others, behind the runs and before a new array, fill all GPUs for ten hours.
+  const std::string world = std::string(kTwoTypes) +
+                            "run 1 a[1-2] rtx4090:4 ends 1h user bob\n"
+                            "run 2 b1 rtx2080ti:4 ends 1h user bob\n"
+                            "pend 3 rtx4090:4 nodes 2 limit 10h priority 500 user bob\n"
+                            "pend 4 rtx2080ti:4 limit 10h priority 500 user bob\n";
+  const auto plan = [&](int64_t priority) {
+    return *Ask(world, "1-12", 3600,
+                {{"rtx4090", "main", 1, 1, 8, priority}, {"rtx2080ti", "main", 1, 1, 4, priority}})
+                ->sweep;
+  };
+  const SweepPlan stays = plan(900);
+  ASSERT_EQ(stays.shares.size(), 2u);
+  EXPECT_EQ(stays.shares[0].members, 8);
+  EXPECT_NEAR(stays.makespan.p50, 3 * kHour, 0.2 * kHour);  // two of them on the slow GPUs
+  EXPECT_EQ(stays.makespan.p50, stays.as_it_waits->p50);
+  EXPECT_GT(plan(100).makespan.p50, 11 * kHour);
+}
+
 // With a history, which is empty: run times are drawn, so that delays can be told.
 SweepPlan PlanWithHistory(const std::string& world, const std::string& array, double courtesy = 0) {
   static ForecastHistory* const past = new ForecastHistory;
