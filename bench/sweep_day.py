@@ -91,6 +91,8 @@ class Day(made_trainings.Day):
             if keeper:
                 keeper.terminate()
                 keeper.wait()
+        if len(self.lags) < sum(self.begin + row[0] < self.end - 600 for row in self.background):
+            raise lab_day.slurm_lab.LabError("a submission hung: this day does not count")
 
     def _submit(self, rule):
         """The process that keeps the sweep; None for a rule without."""

@@ -2,18 +2,11 @@
 
 #include <algorithm>
 
-#include "common/base/ranked_end.h"
-
 namespace gpuadvise::client {
 namespace {
 
 constexpr double kWorth = 0.05;
 constexpr double kWorthSeconds = 120;
-
-double EndOf(const api::Seconds& seconds) {
-  return RankedEnd(static_cast<double>(seconds.p50_seconds),
-                   static_cast<double>(seconds.p90_seconds));
-}
 
 // The rank of the strategy that `job` was submitted with; 0: not in the advice.
 int64_t RankOf(const api::Advice& advice, const SweepJob& job) {
@@ -30,8 +23,8 @@ int64_t RankOf(const api::Advice& advice, const SweepJob& job) {
 
 bool IsWorthMoving(const api::Sweep& plan) {
   if (!plan.as_it_waits) return false;
-  if (plan.makespan.p50_seconds > plan.as_it_waits->p50_seconds) return false;
-  const double now = EndOf(*plan.as_it_waits), then = EndOf(plan.makespan);
+  const auto now = static_cast<double>(plan.as_it_waits->p50_seconds);
+  const auto then = static_cast<double>(plan.makespan.p90_seconds);
   return now - then > std::max(kWorth * now, kWorthSeconds);
 }
 

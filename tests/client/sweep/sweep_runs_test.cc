@@ -127,16 +127,16 @@ TEST(MovesTo, EveryRunWithoutAPlaceGetsOneAlsoBesideThePlan) {
   EXPECT_EQ(moves.submit[0].tasks, Numbers({7}));
 }
 
-TEST(IsWorthMoving, FromFivePercentAndTwoMinutesOn) {
+TEST(IsWorthMoving, WhereEvenALateEndIsSoonerThanTheEndWhereRunsWait) {
   api::Sweep sweep;
   sweep.makespan = {3'000, 3'600, 4'000, 3'600};
   EXPECT_FALSE(IsWorthMoving(sweep));  // nothing waits
-  sweep.as_it_waits = api::Seconds{3'000, 3'700, 4'100, 3'700};
-  EXPECT_FALSE(IsWorthMoving(sweep));
-  sweep.as_it_waits = api::Seconds{4'000, 5'000, 6'000, 5'000};
+  sweep.as_it_waits = api::Seconds{3'000, 4'100, 9'000, 5'000};
+  EXPECT_FALSE(IsWorthMoving(sweep));  // by less than 5 %
+  sweep.as_it_waits = api::Seconds{4'000, 4'300, 9'000, 5'000};
   EXPECT_TRUE(IsWorthMoving(sweep));
-  sweep.as_it_waits = api::Seconds{3'000, 3'500, 9'000, 4'500};
-  EXPECT_FALSE(IsWorthMoving(sweep));  // sooner only where things go badly
+  sweep.makespan = {100, 3'600, 4'300, 3'600};
+  EXPECT_FALSE(IsWorthMoving(sweep));
 }
 
 }  // namespace
