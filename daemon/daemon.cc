@@ -168,7 +168,7 @@ Result<Daemon::Parts> Daemon::PartsFor(const Settings& settings) {
 // A daemon without a history answers all the same.
 void Daemon::OpenHistory(const Settings& settings, Parts& parts) {
   if (HasOwnTime(settings.source)) {
-    parts.no_history = "not kept: the cluster is simulated";
+    parts.no_history = "the cluster is simulated";
     return;
   }
   Result<std::unique_ptr<History>> history = OpenerFor(settings)();

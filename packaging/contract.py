@@ -244,9 +244,25 @@ def typescript_type(row):
     return text + "[]" * row.is_list + " | null" * (row.nullable and row.of != "any")
 
 
-def typescript(contract):
-    text = "// Answers and requests of the API. Made from common/api by packaging/contract.py; not written by hand.\n"
-    for struct, rows in contract:
+def named_by_page():
+    text = "".join(path.read_text(encoding="utf-8") for path in (TOP / "web/src").rglob("*.ts*"))
+    return set(re.findall(r"\w+", " ".join(re.findall(r"import type {([^}]*)} from '[^']*/contract'", text))))
+
+
+def reached(contract, named):
+    """The structs that are named, and those that these are made of."""
+    left, found = [row for row in contract if row[0].shown in named], set()
+    while left:
+        struct, rows = left.pop()
+        found.add(struct.name)
+        within = {row.of for row in rows} - found
+        left += [row for row in contract if row[0].name in within]
+    return [(struct, rows) for struct, rows in contract if struct.name in found]
+
+
+def typescript(contract, named=None):
+    text = "// What the page uses of the API. Made from common/api by packaging/contract.py; not written by hand.\n"
+    for struct, rows in reached(contract, named or named_by_page()):
         text += f"\nexport interface {struct.shown}{' extends Frame' if struct.is_answer else ''} {{\n"
         text += "" if rows else "  [key: string]: unknown;\n"
         for row in rows:

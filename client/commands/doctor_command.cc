@@ -53,7 +53,7 @@ Check DataCheck(const api::Answer<api::Health>& health) {
 
 Check HistoryCheck(const api::HistoryState& history) {
   const std::string problem = history.problem.value_or("");
-  if (!problem.empty()) return {Health::kWarning, "history", problem};
+  if (!problem.empty()) return {Health::kWarning, "history", "not kept: " + problem};
   const api::HistoryInfo info = history.info.value_or(api::HistoryInfo());
   std::string finding = fmt::format("{}{:.1f} MB", info.file.empty() ? "" : info.file + ", ",
                                     static_cast<double>(info.bytes) / 1e6);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,26 +22,29 @@ namespace {
 
 constexpr int64_t kHoursOfAWeek = 7 * 24;
 
+double SumOf(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
 // What one row of the answer sums up.
 struct AccountSum {
   int64_t jobs = 0;
-  std::vector<double> gpu_hours;            // by week
-  std::optional<std::vector<double>> cost;  // the same; nullopt: a GPU of it has no price
+  std::vector<double> gpu_hours;  // by week
+  std::vector<double> cost;       // the same, of GPUs that have a price
+  double unpriced_gpu_hours = 0;  // of the others
 
-  explicit AccountSum(size_t weeks) : gpu_hours(weeks), cost(std::vector<double>(weeks)) {}
+  explicit AccountSum(size_t weeks) : gpu_hours(weeks), cost(weeks) {}
 
   AccountSum& operator+=(const AccountSum& more) {
     jobs += more.jobs;
-    for (size_t i = 0; i < gpu_hours.size(); ++i) gpu_hours[i] += more.gpu_hours[i];
-    if (!more.cost) cost.reset();
-    for (size_t i = 0; cost && i < gpu_hours.size(); ++i) (*cost)[i] += (*more.cost)[i];
+    for (size_t i = 0; i < gpu_hours.size(); ++i) {
+      gpu_hours[i] += more.gpu_hours[i];
+      cost[i] += more.cost[i];
+    }
+    unpriced_gpu_hours += more.unpriced_gpu_hours;
     return *this;
   }
-  double Hours() const {
-    double sum = 0;
-    for (const double week : gpu_hours) sum += week;
-    return sum;
-  }
+  double Hours() const { return SumOf(gpu_hours); }
 };
 
 double Tenths(double value) { return std::round(10 * value) / 10; }
@@ -50,21 +54,16 @@ std::vector<double> Rounded(std::vector<double> values) {
   return values;
 }
 
-double SumOf(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum;
-}
-
 api::AccountUsage RowOfSum(const std::optional<std::string>& account, const AccountSum& sum) {
   api::AccountUsage row;
   row.account = account;
   row.jobs = sum.jobs;
   row.gpu_hours = Tenths(sum.Hours());
   row.weekly_gpu_hours = Rounded(sum.gpu_hours);
-  if (sum.cost) {
-    row.cost = Tenths(SumOf(*sum.cost));
-    row.weekly_cost = Rounded(*sum.cost);
+  row.unpriced_gpu_hours = Tenths(sum.unpriced_gpu_hours);
+  if (const double cost = SumOf(sum.cost); cost > 0) {
+    row.cost = Tenths(cost);
+    row.weekly_cost = Rounded(sum.cost);
   }
   return row;
 }
@@ -125,9 +124,9 @@ api::Usage UsageSums::Answer(const UsageRights& rights, const AdviceContext& con
     sum.jobs = use.jobs;
     for (size_t i = 0; i < use.gpu_seconds.size(); ++i) {
       sum.gpu_hours[i] = static_cast<double>(use.gpu_seconds[i]) / kHourSeconds;
-      (*sum.cost)[i] = sum.gpu_hours[i] * price;
+      sum.cost[i] = sum.gpu_hours[i] * price;
     }
-    if (price <= 0) sum.cost.reset();
+    if (price <= 0) sum.unpriced_gpu_hours = sum.Hours();
     all += sum;
     const std::string name = rights.named ? key.first : "";
     accounts.try_emplace(name, week_starts_.size()).first->second += sum;

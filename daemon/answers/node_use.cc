@@ -64,8 +64,8 @@ NodeUse UseOf(const Node& node, bool kept) {
   if (IsDown(node.state)) return NodeUse::kDown;
   if (!IsUsable(node.state) || node.state.Has(NodeFlag::kMaintenance)) return NodeUse::kDrained;
   if (!HasRoom(node)) return NodeUse::kBusy;
-  if (RunsSomething(node)) return NodeUse::kPartly;
-  return IsKept(node, kept) ? NodeUse::kPromised : NodeUse::kFree;
+  if (IsKept(node, kept)) return NodeUse::kPromised;
+  return RunsSomething(node) ? NodeUse::kPartly : NodeUse::kFree;
 }
 
 GpuTally GpuTallyOf(const Node& node, const std::string& type, bool kept) {

@@ -27,8 +27,8 @@ std::optional<NodeUse> NodeUseNamed(std::string_view name);
 constexpr bool IsBroken(NodeUse use) { return use == NodeUse::kDrained || use == NodeUse::kDown; }
 
 // Down: nothing can run there. Drained: no new job gets it (drain, failing, maintenance), though
-// some may still run. Busy: a small job finds no room (on a node with GPUs: no GPU). Promised: all
-// of it is idle, but kept for a waiting job or a reservation.
+// some may still run. Busy: a small job finds no room (on a node with GPUs: no GPU). Promised: what
+// is idle of it is kept for a waiting job or a reservation.
 NodeUse UseOf(const Node& node, bool kept);
 
 // total = used + free + promised + unavailable.

@@ -1394,6 +1394,7 @@ class AccountUsage(TypedDict, total=False):
     jobs: int
     gpu_hours: float
     cost: Optional[float]
+    unpriced_gpu_hours: float
     weekly_gpu_hours: List[float]
     weekly_cost: Optional[List[float]]
 

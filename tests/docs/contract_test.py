@@ -78,7 +78,10 @@ class Made(unittest.TestCase):
 ''', contract.openapi(contract.published(table())))
 
     def test_types_of_the_page_and_of_python(self):
-        made = contract.typescript(contract.published(table()))
+        made = contract.typescript(contract.published(table()), {"Cars"})
+        self.assertIn("export interface CarPart {", made)
+        self.assertNotIn("CarRequest", made)
+        made = contract.typescript(contract.published(table()), {"Cars", "CarRequest"})
         self.assertIn("export interface Cars extends Frame {\n  /** Its \"name\". */\n  name: 'red' | 'blue';\n", made)
         self.assertIn("  parts?: CarPart[];\n", made)
         self.assertIn("export interface CarRequest {\n  seats: number;\n  colours?: string[];\n}\n", made)

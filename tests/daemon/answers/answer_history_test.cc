@@ -216,7 +216,7 @@ TEST(AnswerHistory, WhereClocksGoBackTheWeekIsAnHourLonger) {
 TEST(AnswerHistory, WhyNothingIsKeptIsSaid) {
   const World world({JobOf(1, "l40s", 1, kHour - 3'600, kHour - 3'600, kHour)});
   EXPECT_NE(world.Ask({.not_kept = "state_dir lies on NFS"})["note"].get<std::string>().find(
-                "; nothing of it outlives the daemon: state_dir lies on NFS"),
+                "; none of it is kept when gpuadvised stops: state_dir lies on NFS"),
             std::string::npos);
 }
 

@@ -175,7 +175,7 @@ TEST(AnswerNodes, NamesWhoIsToStartThereNext) {
       "pend 3 gpu4090:4 limit 1h\npend 4 gpu4090:4 limit 1h");
   EXPECT_EQ(NodeNamed(world, "n1")["promised"],
             (json{{"job_id", 3}, {"start", kSnapshotTime + 2 * 3600}}));
-  EXPECT_EQ(NodeNamed(world, "n1")["condition"], "partly");
+  EXPECT_EQ(NodeNamed(world, "n1")["condition"], "promised");
   EXPECT_EQ(Ask(world)["groups"][0]["promised"], 1);
   EXPECT_TRUE(NodeNamed(world, "n2")["promised"].is_null());
 }

@@ -26,7 +26,8 @@ TEST(NodeUse, IsOneWordForWhatCanBeHadOfANode) {
   EXPECT_EQ(UseIn("MIXED", half), "partly");
   EXPECT_EQ(UseIn("MIXED", all), "busy");
   EXPECT_EQ(UseIn("IDLE+PLANNED"), "promised");
-  EXPECT_EQ(UseIn("MIXED+PLANNED", half), "partly");
+  EXPECT_EQ(UseIn("MIXED+PLANNED", half), "promised");
+  EXPECT_EQ(UseIn("MIXED+PLANNED", all), "busy");
   EXPECT_EQ(UseIn("IDLE+RESERVED"), "promised");
   EXPECT_EQ(UseIn("IDLE+DRAIN"), "drained");
   EXPECT_EQ(UseIn("MIXED+DRAIN", half), "drained");

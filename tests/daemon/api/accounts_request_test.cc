@@ -238,6 +238,29 @@ TEST_F(AccountsRequest, UsageIsGpuHoursByAccountAndWeek) {
   EXPECT_EQ(answer["known_since"], kSnapshotTime - 200 * kDay - 60);
 }
 
+TEST_F(AccountsRequest, CostIsOfGpusThatHaveAPrice) {
+  json entries = json::array();
+  for (const GpuModel& gpu : ShippedGpus().catalogue().models()) {
+    entries.push_back(EntryOf(gpu));
+    if (gpu.id == "l40s") entries.back()["price_per_gpu_hour"] = 2;
+  }
+  const Catalogues priced{GpuNaming(*GpuCatalogue::FromJson({{"gpus", entries}}), {}),
+                          ShippedModels()};
+  ClusterState cluster(clock_, std::make_shared<const Catalogues>(priced), 120);
+  cluster.Accept(std::make_shared<const Snapshot>(SnapshotOf("node n1 gpul40s:4 a100:4")));
+  Ran(10, "ann", "vision", "gpul40s", 2, 3 * kHour, 1);
+  Ran(11, "ann", "vision", "a100", 4, 3 * kHour, 2);
+  Ran(12, "bob", "nlp", "a100", 1, 3 * kHour, 1);
+  ApiState state{cluster, history_, advice_, experiments_, users_, clock_};
+  const json answer = json::parse(Handle({"GET", "/v1/usage?weeks=1", ""}, kAnn, state).Bytes());
+  EXPECT_EQ(RowOf(answer, "vision")["cost"], 4.0);
+  EXPECT_EQ(RowOf(answer, "vision")["weekly_cost"], json{4.0});
+  EXPECT_EQ(RowOf(answer, "vision")["unpriced_gpu_hours"], 8.0);
+  EXPECT_EQ(RowOf(answer, "nlp")["cost"], nullptr);
+  EXPECT_EQ(answer["all"]["cost"], 4.0);
+  EXPECT_EQ(answer["all"]["unpriced_gpu_hours"], 9.0);
+}
+
 TEST_F(AccountsRequest, WithoutAHistoryUsageSaysThatItIsOfRunningJobsAlone) {
   ClusterIs("run 1 n1 gpul40s:4 ends 2h user ann account vision in main\n");
   HistoryWriter none(nullptr, "the cluster is simulated", clock_, 1);

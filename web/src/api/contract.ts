@@ -1,4 +1,4 @@
-// Answers and requests of the API. Made from common/api by packaging/contract.py; not written by hand.
+// What the page uses of the API. Made from common/api by packaging/contract.py; not written by hand.
 
 export interface Frame {
   /** Where the data comes from. */
@@ -384,64 +384,6 @@ export interface CommandConflict {
   ranks: number[];
 }
 
-export interface Starts extends Frame {
-  /** The jobs of the request, in its order. */
-  answers: StartAnswer[];
-  /** How waits are forecast. */
-  forecast: Forecast;
-}
-
-export interface StartAnswer {
-  /** Why this job cannot run; null if it can. */
-  error: Error | null;
-  /** Where it would start, if in several the first. */
-  partition?: string;
-  /** GPUs on each node, in Slurm's words. */
-  gres?: string;
-  /** GPUs on all nodes, where the job gives no number for each. */
-  gpus_total?: string;
-  /** How many nodes it takes. */
-  nodes?: number;
-  /** Its time limit; null without one. */
-  time_limit_seconds?: number | null;
-  /** Slurm's priority. */
-  priority?: number;
-  /** Pending jobs ahead of it. */
-  jobs_before?: number;
-  /** Why it starts then, in sentences. */
-  reasons?: string[];
-  /** What is not certain, in sentences. */
-  doubts?: string[];
-  /** Queue wait: 10th percentile. */
-  wait_p10_seconds?: number;
-  /** Queue wait: Median. */
-  wait_p50_seconds?: number;
-  /** Queue wait: 90th percentile. */
-  wait_p90_seconds?: number;
-  /** Queue wait: Mean. */
-  wait_mean_seconds?: number;
-  /** 10th percentile of the start, Unix time. */
-  start_p10?: number;
-  /** Median of the start, Unix time. */
-  start_p50?: number;
-  /** 90th percentile of the start, Unix time. */
-  start_p90?: number;
-  /** Wait if every present job ran to its time limit and no other job came before; null if not known. */
-  wait_at_limits_seconds?: number | null;
-  /** Mean time lost to preemption. */
-  lost_mean_seconds?: number;
-  /** Changes that would start it earlier. */
-  cheaper?: EarlierStart[];
-  /** The last task; absent if the job is no array. */
-  array?: LastTask;
-  /** With `limits`: the wait and risk of time limits, its own among them. */
-  limits?: LimitChoice[];
-  /** With `limits`: which to take. */
-  limit_advice?: LimitAdvice;
-  /** With -M: the cluster. */
-  cluster?: string;
-}
-
 export interface EarlierStart {
   /** The change, as sbatch options. */
   change: string;
@@ -463,33 +405,6 @@ export interface EarlierStart {
   start_p50: number;
   /** 90th percentile of the start, Unix time. */
   start_p90: number;
-}
-
-export interface LastTask {
-  /** Number of tasks. */
-  tasks: number;
-  /** Tasks that may run at a time; null: all. */
-  throttle: number | null;
-  /** Tasks that were simulated. */
-  tasks_played: number;
-  /** Whether the last task starts after the simulated time. */
-  later_than_played: boolean;
-  /** Queue wait: 10th percentile. */
-  wait_p10_seconds: number;
-  /** Queue wait: Median. */
-  wait_p50_seconds: number;
-  /** Queue wait: 90th percentile. */
-  wait_p90_seconds: number;
-  /** Queue wait: Mean. */
-  wait_mean_seconds: number;
-  /** 10th percentile of the start, Unix time. */
-  start_p10: number;
-  /** Median of the start, Unix time. */
-  start_p50: number;
-  /** 90th percentile of the start, Unix time. */
-  start_p90: number;
-  /** Wait if every present job ran to its time limit and no other job came before; null if not known. */
-  wait_at_limits_seconds: number | null;
 }
 
 export interface LimitChoice {
@@ -647,114 +562,6 @@ export interface SelectStrategy {
   sbatch: SbatchOptions;
 }
 
-export interface Experiments extends Frame {
-  /** The caller's jobs, the newest first. */
-  jobs: Experiment[];
-  /** Their sweeps, the newest first; absent without any. */
-  sweeps?: SweepProgress[];
-}
-
-export interface Experiment {
-  /** Number of the job. */
-  job_id: number;
-  /** The advice that it follows; null without one. */
-  advice_id: string | null;
-  /** Name of the job. */
-  name: string;
-  /** What it does. */
-  state: 'pending' | 'running' | 'ended' | 'unknown';
-  /** Unix time of submission. */
-  submitted_at: number;
-  /** Unix time of the start; null before. */
-  started_at: number | null;
-  /** Unix time of the end; null before. */
-  ended_at: number | null;
-  /** Accounting's word for the end; null before. */
-  slurm_state: string | null;
-  /** How long it waited; null before the start. */
-  wait_seconds: number | null;
-  /** How long it ran; null before the end. */
-  run_seconds: number | null;
-  /** Share of the time limit that the ended job used; null without a limit. */
-  limit_used: number | null;
-  /** The cost for as long as it ran; null if that or the cost is not known. */
-  real_cost: number | null;
-  /** Where its outcome lies; null if not known. */
-  output_dir: string | null;
-  /** The sweep that it is a part of; absent outside of sweeps. */
-  sweep?: number;
-  /** Name of the GPU for people. */
-  gpu: string | null;
-  /** GPUs on each node. */
-  gpus_per_node: number | null;
-  /** Number of nodes. */
-  nodes: number | null;
-  /** Name of the partition. */
-  partition: string | null;
-  /** Quality of service; "" for the default. */
-  qos: string | null;
-  /** Samples that one GPU processes at once. */
-  micro_batch: number | null;
-  /** Micro-batches of one optimizer step. */
-  accumulation: number | null;
-  /** Samples of one optimizer step on all GPUs. */
-  effective_batch_size: number | null;
-  /** Precision of the computation. */
-  precision: 'bf16' | 'fp16' | 'fp32' | null;
-  /** Optimizer steps. */
-  steps: number | null;
-  /** Time limit of the job. */
-  time_limit_seconds: number | null;
-  /** Starts of the job; more than 1 if it resumes after its time limit. */
-  links: number | null;
-  /** Queue wait: Median. */
-  wait_p50_seconds: number | null;
-  /** Queue wait: 90th percentile. */
-  wait_p90_seconds: number | null;
-  /** Run time: Median. */
-  run_p50_seconds: number | null;
-  /** Run time: 90th percentile. */
-  run_p90_seconds: number | null;
-  /** Memory needed on each GPU. */
-  memory_bytes: number | null;
-  /** Memory of one GPU. */
-  gpu_memory_bytes: number | null;
-  /** Cost of the mean run time. */
-  cost: number | null;
-  /** Whether costs are hours of Slurm's billing TRES, not the site's currency. */
-  cost_is_billing: boolean;
-  /** Whether it has reported. */
-  has_outcome: boolean;
-  /** Whether the command ran at that time. */
-  outcome_running: boolean;
-  /** Starts of the command. */
-  attempts: number;
-  /** Those that ran out of memory. */
-  out_of_memory: number;
-  /** Micro-batch of the last start. */
-  final_micro_batch: number | null;
-  /** Accumulation of the last start. */
-  final_accumulation: number | null;
-  /** Last loss of its log. */
-  loss: number | null;
-  /** Time of an optimizer step. */
-  seconds_per_step: number | null;
-  /** Share of the time in which the GPUs were busy. */
-  mean_utilisation: number | null;
-  /** Largest use of one GPU's memory, but for starts that ran out of it. */
-  peak_memory_bytes: number | null;
-  /** Of the last start; null while it runs. */
-  exit_code: number | null;
-  /** Signal that ended it, 0 for none; null while it runs. */
-  signal: number | null;
-  /** With ?job=: what the run reported (docs/running.md); null before. */
-  outcome?: unknown;
-  /** With ?job=: the body of POST /v1/advise, without command and paths; null if not kept. */
-  request?: unknown;
-  /** With ?job=: the strategy as it was advised, without stages; null if nobody advised it. */
-  strategy?: unknown;
-}
-
 export interface SweepProgress {
   /** Number of its first array, which names it. */
   job_id: number;
@@ -786,39 +593,6 @@ export interface SweepProgress {
   end_p90: number | null;
   /** With -M: the cluster. */
   cluster?: string;
-}
-
-export interface MeasuredRuns extends Frame {
-  /** What past runs of this training have shown. */
-  measured: MeasuredLine[];
-}
-
-export interface MeasuredLine {
-  /** Id of the GPU in the catalogue. */
-  gpu: string;
-  /** GPUs in all. */
-  gpus: number;
-  /** Samples that one GPU processes at once. */
-  micro_batch: number;
-  /** Samples of one optimizer step on all GPUs. */
-  effective_batch_size: number;
-  /** Time of an optimizer step; 0 if not known. */
-  seconds_per_step: number;
-  /** Most memory of one GPU; 0 if not known. */
-  peak_bytes: number;
-  /** Whether it ran out of memory. */
-  out_of_memory: boolean;
-  /** Time before the first step; null if not known. */
-  start_seconds: number | null;
-  /** Whose runs, such as "3 of your runs". */
-  by: string;
-  /** Whether they are runs of other users. */
-  by_others: boolean;
-}
-
-export interface Reported extends Frame {
-  /** Number of the job. */
-  job_id: number;
 }
 
 export interface Fit extends Frame {
@@ -1177,55 +951,6 @@ export interface ScaleCurve {
   assumed?: string[];
   /** How many to use; absent if none can run it. */
   recommended?: Recommended;
-}
-
-export interface Gpus extends Frame {
-  /** The GPU types of the cluster. */
-  gpus: GpuType[];
-}
-
-export interface GpuType {
-  /** Id of the GPU in the catalogue. */
-  gpu: string;
-  /** Name of the GPU for people. */
-  gpu_name: string;
-  /** GRES types as Slurm has them. */
-  gres_types: string[];
-  /** Names of the partitions. */
-  partitions: string[];
-  /** Memory of one GPU; null if it is not in the catalogue. */
-  memory_bytes: number | null;
-  /** The GPU as an entry of gpus.yaml, with the site's changes; null if it has none. */
-  catalogue: unknown;
-  /** Rates of its links. */
-  interconnect: Interconnect;
-  /** Number of nodes. */
-  nodes: number;
-  /** Most GPUs of one node. */
-  gpus_per_node: number;
-  /** Number in all. */
-  total: number;
-  /** GPUs without those of down and drained nodes. */
-  usable: number;
-  /** GPUs that a small job could take now. */
-  free: number;
-  /** Wait for one GPU; null if such a job can never run. */
-  wait_one_seconds: number | null;
-  /** Wait for half a node; null if never. */
-  wait_half_node_seconds: number | null;
-  /** Wait for a node; null if never. */
-  wait_node_seconds: number | null;
-  /** Wait for two nodes; null if never. */
-  wait_two_nodes_seconds: number | null;
-  /** With -M: the cluster. */
-  cluster?: string;
-}
-
-export interface Interconnect {
-  /** Rate of one GPU within its node, GB/s. */
-  link_gb_per_s: number;
-  /** Rate between nodes, GB/s. */
-  network_gb_per_s: number;
 }
 
 export interface FreeGpus extends Frame {
@@ -1867,30 +1592,6 @@ export interface NodeReservation {
   end: number | null;
 }
 
-export interface Site extends Frame {
-  /** Slurm's release. */
-  slurm_version: string;
-  /** Configuration, key by key. */
-  settings: SiteKey[];
-  /** Tables that the daemon may not read. */
-  hidden: string[];
-  /** What settings and accounting leave open here, with the remedy; absent over TCP. */
-  problems?: string[];
-}
-
-export interface SiteKey {
-  /** Where the key stands. */
-  place: string;
-  /** Name of the key. */
-  key: string;
-  /** Value of the key. */
-  value: string;
-  /** What the forecast makes of it: simulated, approximated or not known. */
-  treatment: string;
-  /** What the key does. */
-  effect: string;
-}
-
 export interface Accuracy extends Frame {
   /** Of all jobs. */
   all: AccuracyFigures;
@@ -2197,11 +1898,13 @@ export interface AccountUsage {
   jobs: number;
   /** GPU-hours in all weeks. */
   gpu_hours: number;
-  /** Their cost in the unit of price_per_gpu_hour; null without a price. */
+  /** Their cost in the unit of price_per_gpu_hour, of GPUs that have a price; null if none has. */
   cost: number | null;
+  /** GPU-hours of GPUs without a price, which are not in `cost`. */
+  unpriced_gpu_hours: number;
   /** GPU-hours by week. */
   weekly_gpu_hours: number[];
-  /** Cost by week; null without a price. */
+  /** Cost by week; null like `cost`. */
   weekly_cost: number[] | null;
 }
 
@@ -2258,38 +1961,6 @@ export interface UserActivity {
 export interface Presets extends Frame {
   /** Names for model: {preset: NAME}. */
   presets: string[];
-}
-
-export interface Health extends Frame {
-  /** How the daemon is. */
-  status: 'ok' | 'stale' | 'starting' | 'standby';
-  /** Why it is stale or starting. */
-  cause?: string;
-  /** Whether a history is kept, and how large it is. */
-  history: HistoryState;
-  /** How long the last forecast took to prepare; absent before the first. */
-  view_seconds?: number;
-  /** Why sources before the one in use were not taken; absent over TCP. */
-  passed_over?: string;
-  /** What settings and accounting leave open here, with the remedy; absent over TCP. */
-  site_problems?: string[];
-}
-
-export interface HistoryState {
-  /** Why no history is kept, or not all of it; null if it is. */
-  problem: string | null;
-  /** Absent without a history. Where it is; absent over TCP. */
-  file?: string;
-  /** Absent without a history. Its size. */
-  bytes?: number;
-  /** Absent without a history. The most that it may grow to; 0 if not known. */
-  max_bytes?: number;
-  /** Absent without a history. Jobs in it. */
-  jobs?: number;
-  /** Absent without a history. Age of the oldest job; null if there is none. */
-  oldest_age_seconds?: number | null;
-  /** Absent without a history. Age of the newest job; null if there is none. */
-  newest_age_seconds?: number | null;
 }
 
 export interface AdviseRequest {
@@ -2363,22 +2034,6 @@ export interface ScaleRequest {
   most_gpus?: number;
 }
 
-export interface MeasuredRequest {
-  spec?: TrainingSpec;
-  /** The text of a train.yaml, in place of spec. */
-  spec_yaml?: string;
-  /** Section of spec_yaml. */
-  section?: string;
-}
-
-export interface WhenRequest {
-  jobs: JobRequest[];
-  /** Also what shorter time limits would change. */
-  limits?: boolean;
-  /** false: no search for what would start it earlier; for forms that compare many. */
-  cheaper?: boolean;
-}
-
 export interface JobRequest {
   /** Tells which past runs are alike. */
   name?: string;
@@ -2427,23 +2082,4 @@ export interface SelectRequest {
   /** The caller's groups. */
   groups?: string[];
   avoid_partitions?: string[];
-}
-
-export interface SubmittedRequest {
-  job_id: number;
-  /** Rank of the strategy that was submitted. */
-  rank: number;
-  /** An absolute path, kept for GET /v1/advice; the daemon never opens it. */
-  output_dir?: string;
-  /** The sweep that the job is a part of. */
-  sweep?: SweepPart;
-}
-
-export interface SweepPart {
-  /** Number of the sweep's first array. */
-  job_id: number;
-  /** Runs of the whole sweep. */
-  runs: number;
-  /** Runs of this array that waited in another before. */
-  moved?: number;
 }

@@ -51,6 +51,7 @@ export function usage(query, names = ['vision', 'robotics', 'nlp', 'teaching'], 
       jobs: 20 + chance.below(400),
       gpu_hours: sum(weekly),
       cost: weekly_cost ? sum(weekly_cost) : null,
+      unpriced_gpu_hours: priced ? 0 : sum(weekly),
       weekly_gpu_hours: weekly,
       weekly_cost,
     };

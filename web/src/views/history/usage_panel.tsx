@@ -50,9 +50,7 @@ function Usage({ data, offset }: { data: Usage; offset: number }) {
           { head: 'Account', cell: (row) => (row.account === null ? nameOf(row) : <Name of={row.account} />), value: nameOf },
           { head: 'Jobs', cell: (row) => grouped(row.jobs), value: (row) => row.jobs, right: true },
           { head: 'GPU-hours', cell: (row) => decimal(row.gpu_hours), value: (row) => row.gpu_hours, right: true },
-          ...(priced
-            ? [{ head: 'Cost', cell: (row: AccountUsage) => decimal(row.cost, 2), value: (row: AccountUsage) => row.cost, right: true }]
-            : []),
+          ...(priced ? [{ head: 'Cost', cell: costWords, value: (row: AccountUsage) => row.cost, right: true }] : []),
           ...data.weeks
             .map((week, at) => ({ week, at }))
             .reverse()
@@ -69,10 +67,18 @@ function Usage({ data, offset }: { data: Usage; offset: number }) {
             })),
         ]}
       />
-      {priced ? null : <p class="note">Cost is shown for GPU types that have a price in gpus.yaml.</p>}
+      {all.unpriced_gpu_hours > 0 ? (
+        <p class="note">
+          {priced
+            ? `Cost (≥) is without ${decimal(all.unpriced_gpu_hours)} GPU-hours of GPU types that have no price in gpus.yaml.`
+            : 'Cost is shown for GPU types that have a price in gpus.yaml.'}
+        </p>
+      ) : null}
     </>
   );
 }
+
+const costWords = (row: AccountUsage) => `${row.cost !== null && row.unpriced_gpu_hours > 0 ? '≥ ' : ''}${decimal(row.cost, 2)}`;
 
 // The larger, the stronger its ground; a sum has none.
 function Hours({ value, most }: { value: number; most: number }) {
