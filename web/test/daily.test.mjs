@@ -116,6 +116,23 @@ test('Free GPUs that wait say for which job they are kept, and until when', () =
         await page.click('.kept a');
         await page.waitForSelector('main:has(h1:text-is("Queue"))');
         assert.match(page.url(), /job=1644/);
+        await visit(page, own.fake.url, 'nodes?gpu=' + gpu);
+        await until(
+          page,
+          () => page.locator('.kept-types').innerText(),
+          (words) => /^RTX 4090: 1 GPU kept for job 1644 until .*\d\d:\d\d\. A job of up to 7 min may start now\.$/m.test(words),
+        );
+        const seen = await readView(page, 'nodes');
+        const sum = (kind) => seen.groups.reduce((count, group) => count + group[kind], 0);
+        assert.deepEqual([sum('free'), sum('promised')], [free, kept], 'Nodes counts as Now does');
+        const [first] = seen.nodes;
+        assert.equal(first.condition, 'promised');
+        assert.deepEqual(first.gpus[0].cells.slice(-1), ['promised']);
+        assert.match(first.words, /^kept to \d\d:\d\d$/);
+        await page.click('.map button');
+        assert.match(await page.locator('aside .facts').innerText(), /in use, 1 kept/);
+        await visit(page, own.fake.url, 'nodes?map=cluster&gpu=' + gpu);
+        await page.locator('.map-group h3', { hasText: /RTX 4090 .* 1 kept$/ }).waitFor();
       },
       { allow: kNetworkNoise },
     );
@@ -360,6 +377,22 @@ test('History has GPU-hours and cost by account and week', () =>
       await page.locator('#usage', { hasText: 'names are hidden' }).waitFor();
       assert.deepEqual(await texts(page, '.usage tbody th'), ['all accounts']);
     });
+  }));
+
+test('Cost is of what has a price, and says what it is without', () =>
+  withPage(world, async (page) => {
+    await page.route('**/v1/usage*', async (route) => {
+      const answer = await (await route.fetch()).json();
+      Object.assign(answer.all, { cost: 120.5, unpriced_gpu_hours: 40 });
+      const row = { ...answer.all, account: 'nlp' };
+      await route.fulfill({
+        json: { ...answer, accounts: [row, { ...row, account: 'vision', cost: null }, { ...row, unpriced_gpu_hours: 0 }] },
+      });
+    });
+    await visit(page, world.fake.url, 'history?weeks=4');
+    await page.waitForSelector('.usage tbody tr');
+    assert.deepEqual(await texts(page, '.usage tbody [data-head="Cost"]'), ['≥ 120.5', '–', '120.5', '≥ 120.5']);
+    await page.locator('#usage', { hasText: 'without 40 GPU-hours of GPU types that have no price' }).waitFor();
   }));
 
 test('Weeks of which nothing is known are not 0 GPU-hours', () =>

@@ -11,7 +11,19 @@ const kSizes = [
   { width: 768, height: 1024 },
   { width: 360, height: 740 },
 ];
-const kViews = ['now', 'now?gpus=2&memory=20', 'nodes', 'queue', 'history', 'group', 'accuracy', 'ask'];
+const kViews = [
+  'now',
+  'now?gpus=2&memory=20',
+  'nodes',
+  'nodes?map=cluster',
+  'nodes?map=time',
+  'nodes?condition=broken',
+  'queue',
+  'history',
+  'group',
+  'accuracy',
+  'ask',
+];
 const kMostShift = 0.02;
 const kCalmLooks = 5;
 const kScrollMilliseconds = 700; // Ask moves to its ranking
@@ -110,6 +122,8 @@ for (const viewport of kSizes) {
         late: {
           '/v1/waits': 250,
           '/v1/nodes': 150,
+          '/v1/map': 300,
+          '/v1/timeline': 400,
           '/v1/waiting': 450,
           '/v1/history': 700,
           '/v1/me': 350,

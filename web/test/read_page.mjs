@@ -30,7 +30,7 @@ const kReaders = {
   }),
   nodes: () => ({
     groups: all('#groups tbody tr', (row) => {
-      const [gpu_name, nodes, gpus, free, used, promised, unavailable] = [...row.querySelectorAll('td')].map((cell) => cell.textContent);
+      const [gpu_name, free, used, promised, unavailable, gpus, nodes] = [...row.querySelectorAll('td')].map((cell) => cell.textContent);
       const counts = { nodes, gpus, free, used, promised, unavailable };
       return {
         partition: row.querySelector('a bdi').textContent,

@@ -138,12 +138,15 @@ test('A logarithmic scale keeps order and ends on a tick', async () => {
 
 test('Cells of a node: used, free, promised, and what no job can have', async () => {
   const { cellsOf } = await load('views/nodes/condition.ts');
-  const cells = (condition, total, used, free) => cellsOf({ condition }, { total, used, free }).join(' ');
+  const cells = (condition, total, used, free, short = []) =>
+    cellsOf({ condition }, { gpu: 'a', total, used, free }, new Set(short)).join(' ');
   assert.equal(cells('partly', 4, 2, 2), 'used used free free');
   assert.equal(cells('partly', 4, 2, 1), 'used used free gone');
   assert.equal(cells('drained', 3, 1, 0), 'used gone gone');
   assert.equal(cells('down', 2, 0, 2), 'gone gone');
   assert.equal(cells('promised', 3, 1, 2), 'used promised promised');
+  assert.equal(cells('partly', 4, 2, 1, ['a']), 'used used promised gone');
+  assert.equal(cells('partly', 4, 2, 1, ['b']), 'used used free gone');
   assert.equal(cells('busy', 2, 5, 3), 'used used');
 });
 

@@ -60,7 +60,7 @@ function totals(nodes) {
     for (const gpus of node.gpus) {
       sum.total += gpus.total;
       sum.usable += out(node) ? 0 : gpus.total;
-      sum.free += gpus.free;
+      sum.free += node.condition === 'promised' ? 0 : gpus.free;
       sum.used += gpus.used;
       sum.promised += node.condition === 'promised' ? gpus.total - gpus.used : 0;
     }
@@ -232,7 +232,7 @@ export function map(cluster) {
       group.nodes += (group.nodes ? ',' : '') + node.name;
       group.condition += kLetters[node.condition];
       group.used += gpus.used.toString(36);
-      group.free += (node.condition === 'promised' ? gpus.total - gpus.used : gpus.free).toString(36);
+      group.free += gpus.free.toString(36);
     }
   }
   return { groups: [...found.values()] };

@@ -53,7 +53,7 @@ function makeNode(group, number, chance) {
     dice < 0.03 ? 'down' : dice < 0.07 ? 'drained' : dice < 0.12 ? 'promised' : dice < 0.3 ? 'free' : dice < 0.55 ? 'partly' : 'busy';
   const idle = condition === 'free' || condition === 'down' || condition === 'promised';
   const used = group.gpus === 0 || idle ? 0 : condition === 'busy' ? group.gpus : 1 + chance.below(Math.max(1, group.gpus - 1));
-  const free = condition === 'free' || condition === 'partly' ? group.gpus - used : 0;
+  const free = ['free', 'partly', 'promised'].includes(condition) ? group.gpus - used : 0;
   const gpu = kGpus[group.gpu];
   const promised = condition === 'promised' ? { job_id: 9000 + number, start: kNow + 600 * (1 + chance.below(9)) } : null;
   return {

@@ -8,6 +8,7 @@ import { grouped, plural } from '../../words/numbers';
 import { GroupCanvas } from './group_canvas';
 import { countsOf, groupsBy, nodesOf } from './map_groups';
 import type { GroupedBy, MapNode } from './map_groups';
+import { useShort } from './short_types';
 
 const kRestSeconds = 60;
 
@@ -19,6 +20,7 @@ interface ClusterMapProps {
 
 export function ClusterMapView({ by, wanted, open }: ClusterMapProps) {
   const answer = useAnswer<ClusterMap>('v1/map', kRestSeconds);
+  const short = useShort().types;
   return (
     <Answering of={answer}>
       {(data) => {
@@ -30,7 +32,7 @@ export function ClusterMapView({ by, wanted, open }: ClusterMapProps) {
             <Warnings of={data.warnings} />
             {nodes.length === 0 ? <Empty>No node with GPUs matches this filter.</Empty> : null}
             {groupsBy(nodes, by).map((group) => {
-              const words = countWords(group.nodes);
+              const words = countWords(group.nodes, short);
               return (
                 <section key={group.key} class="map-group">
                   <h3>
@@ -53,8 +55,8 @@ export function ClusterMapView({ by, wanted, open }: ClusterMapProps) {
   );
 }
 
-function countWords(nodes: MapNode[]): string {
-  const { free, used, promised, gone } = countsOf(nodes);
+function countWords(nodes: MapNode[], short: ReadonlySet<string>): string {
+  const { free, used, promised, gone } = countsOf(nodes, short);
   const counts = [
     [free, 'free'],
     [used, 'in use'],

@@ -5,8 +5,8 @@ import type { Condition } from '../../api/types';
 export const kConditions: Condition[] = ['free', 'partly', 'busy', 'promised', 'drained', 'down'];
 
 export const kConditionWords: Record<Condition, string> = {
-  free: 'free',
-  partly: 'partly free',
+  free: 'idle',
+  partly: 'partly in use',
   busy: 'busy',
   promised: 'kept for a job',
   drained: 'drained',
@@ -18,25 +18,19 @@ export const isBroken = (node: Pick<ClusterNode, 'condition'>): boolean => node.
 
 export type CellKind = 'free' | 'used' | 'promised' | 'gone';
 
-/** One kind for each GPU: used first, then free (or kept), then what is unavailable. */
-export function cellsOf(node: Pick<ClusterNode, 'condition'>, gpus: Pick<NodeGpus, 'total' | 'used' | 'free'>): CellKind[] {
+type Counted = Pick<NodeGpus, 'gpu' | 'total' | 'used' | 'free'>;
+
+/** One kind for each GPU: used first, then free (or kept, as those of `short` types are), then what is unavailable. */
+export function cellsOf(node: Pick<ClusterNode, 'condition'>, gpus: Counted, short: ReadonlySet<string>): CellKind[] {
   const used = Math.min(gpus.used, gpus.total);
-  const rest = gpus.total - used;
-  const up = !isBroken(node);
-  const promised = up && node.condition === 'promised';
-  const free = promised ? rest : up ? Math.min(gpus.free, rest) : 0;
-  const cells: CellKind[] = [];
-  for (let at = 0; at < gpus.total; ++at) {
-    if (at < used) cells.push('used');
-    else if (at < used + free) cells.push(promised ? 'promised' : 'free');
-    else cells.push('gone');
-  }
-  return cells;
+  const free = isBroken(node) ? 0 : Math.min(gpus.free, gpus.total - used);
+  const kind = node.condition === 'promised' || short.has(gpus.gpu) ? 'promised' : 'free';
+  return Array.from({ length: gpus.total }, (_, at) => (at < used ? 'used' : at < used + free ? kind : 'gone'));
 }
 
-/** "2 of 4 free", over all types of the node. */
-export function freeWords(node: ClusterNode): string {
-  const total = node.gpus.reduce((sum, gpus) => sum + gpus.total, 0);
-  const free = node.gpus.reduce((sum, gpus) => sum + gpus.free, 0);
-  return total === 0 ? 'no GPUs' : `${free} of ${total} free`;
+/** "2 free", "3 kept", or both, over all that are given. */
+export function idleWords(node: Pick<ClusterNode, 'condition'>, gpus: Counted[], short: ReadonlySet<string>): string {
+  const cells = gpus.flatMap((one) => cellsOf(node, one, short));
+  const [free, kept] = ['free', 'promised'].map((kind) => cells.filter((cell) => cell === kind).length);
+  return !kept ? `${free} free` : free ? `${free} free, ${kept} kept` : `${kept} kept`;
 }

@@ -1,13 +1,14 @@
 // A group of nodes as a canvas with a cell for each GPU. It is one stop of Tab; the arrow keys lead from node to node, and what is
 // under the pointer or the keys is said in words.
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { colour } from '../../charts/colours';
 import { useThemeName } from '../../parts/theme';
+import { cellsOf } from './condition';
 import type { MapGroup, MapNode } from './map_groups';
-import { kindsOf } from './map_groups';
 import { layoutOf, nodeAfter, nodeAt, placeOf } from './map_layout';
 import type { Layout } from './map_layout';
 import { NodeTip, tipWords } from './node_tip';
+import { useShort } from './short_types';
 
 interface GroupCanvasProps {
   group: MapGroup;
@@ -23,6 +24,7 @@ export function GroupCanvas({ group, summary, all, open, onOpen }: GroupCanvasPr
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = useWidth(box);
   const theme = useThemeName();
+  const short = useShort().types;
   const [active, setActive] = useState(0);
   const [pointed, setPointed] = useState(false); // the active node is under the pointer
   const [focused, setFocused] = useState(false);
@@ -30,8 +32,8 @@ export function GroupCanvas({ group, summary, all, open, onOpen }: GroupCanvasPr
   const at = Math.min(active, nodes.length - 1);
   const node = nodes[at];
   useLayoutEffect(() => {
-    if (canvas.current && width > 0) draw(canvas.current, nodes, layout, width);
-  }, [nodes, width, theme, all]);
+    if (canvas.current && width > 0) draw(canvas.current, nodes, layout, width, short);
+  }, [nodes, width, theme, all, short]);
   const keyDown = (event: KeyboardEvent) => {
     if (event.key === 'Enter' || event.key === ' ') {
       event.preventDefault();
@@ -80,7 +82,7 @@ export function GroupCanvas({ group, summary, all, open, onOpen }: GroupCanvasPr
       {chosen >= 0 ? <Ring layout={layout} index={chosen} total={nodes[chosen]?.total ?? 0} kind="open" /> : null}
       {shown && node ? <Ring layout={layout} index={at} total={node.total} kind="active" /> : null}
       <span id={id} role="option" aria-selected={node?.name === open} class="unseen">
-        {node ? tipWords(node) : ''}
+        {node ? tipWords(node, short) : ''}
       </span>
       {shown && node ? <NodeTip node={node} place={placeOf(layout, at)} below={layout.row} width={width} /> : null}
     </div>
@@ -97,17 +99,19 @@ function Ring({ layout, index, total, kind }: { layout: Layout; index: number; t
 
 function useWidth(box: { current: HTMLElement | null }): number {
   const [width, setWidth] = useState(0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const { current } = box;
     if (!current) return undefined;
-    const watch = new ResizeObserver(() => setWidth(Math.floor(current.clientWidth)));
+    const measure = () => setWidth(Math.floor(current.clientWidth));
+    measure(); // before the first painting, so that nothing moves
+    const watch = new ResizeObserver(measure);
     watch.observe(current);
     return () => watch.disconnect();
   }, []);
   return width;
 }
 
-function draw(canvas: HTMLCanvasElement, nodes: MapNode[], layout: Layout, width: number): void {
+function draw(canvas: HTMLCanvasElement, nodes: MapNode[], layout: Layout, width: number, short: ReadonlySet<string>): void {
   const scale = window.devicePixelRatio || 1;
   canvas.width = Math.round(width * scale);
   canvas.height = Math.round(layout.rows * layout.row * scale);
@@ -118,7 +122,7 @@ function draw(canvas: HTMLCanvasElement, nodes: MapNode[], layout: Layout, width
   const hole = Math.max(1, Math.floor(layout.cell / 4)); // an unavailable one is smaller, so that grey tells it
   nodes.forEach((node, index) => {
     const { x, y } = placeOf(layout, index);
-    kindsOf(node).forEach((kind, at) => {
+    cellsOf(node, node, short).forEach((kind, at) => {
       const inset = kind === 'gone' ? hole : 0;
       context.fillStyle = colours[kind];
       context.fillRect(x + at * (layout.cell + layout.gap) + inset, y + inset, layout.cell - 2 * inset, layout.cell - 2 * inset);

@@ -1,9 +1,12 @@
 // Partition × GPU type: how many of its GPUs are free, in use, kept, unavailable. A row's name
 // filters the map by it.
 import type { NodeGroup } from '../../api/contract';
+import { Name } from '../../parts/name';
 import { ShareBar } from '../../parts/share_bar';
 import { DataTable } from '../../parts/table';
+import { KeptWords, useKept } from '../now/kept';
 import { countColumn, gpuColumn, isChosen, partitionColumn } from '../table_columns';
+import { useShort } from './short_types';
 
 interface GroupTableProps {
   groups: NodeGroup[];
@@ -12,27 +15,53 @@ interface GroupTableProps {
 }
 
 export function GroupTable({ groups, partition, gpu }: GroupTableProps) {
+  const { types, limit } = useShort();
   const chosen = (group: NodeGroup) => isChosen(group, partition, gpu);
+  const rows = groups.map((group) => (types.has(group.gpu) ? { ...group, free: 0, promised: group.promised + group.free } : group));
+  const short = groups.filter((one, at) => types.has(one.gpu) && groups.findIndex(({ gpu }) => gpu === one.gpu) === at);
   return (
-    <DataTable
-      caption="GPUs by partition and type"
-      class="groups with-bar"
-      sort="sort-groups"
-      rows={groups}
-      keyOf={(group) => `${group.partition}/${group.gpu}`}
-      rowClass={(group) => (chosen(group) ? 'chosen' : undefined)}
-      columns={[
-        partitionColumn<NodeGroup>('nodes', chosen),
-        gpuColumn<NodeGroup>(),
-        countColumn<NodeGroup>('Nodes', (group) => group.nodes),
-        countColumn<NodeGroup>('GPUs', (group) => group.gpus),
-        countColumn<NodeGroup>('Free', (group) => group.free),
-        countColumn<NodeGroup>('In use', (group) => group.used),
-        countColumn<NodeGroup>('Kept', (group) => group.promised),
-        countColumn<NodeGroup>('Unavailable', (group) => group.unavailable),
-        { head: 'Bar', hideHead: true, cell: (group) => (group.gpus > 0 ? <ShareBar parts={partsOf(group)} total={group.gpus} /> : null) },
-      ]}
-    />
+    <>
+      <DataTable
+        caption="GPUs by partition and type"
+        class="groups with-bar"
+        sort="sort-groups"
+        rows={rows}
+        keyOf={(group) => `${group.partition}/${group.gpu}`}
+        rowClass={(group) => (chosen(group) ? 'chosen' : undefined)}
+        columns={[
+          partitionColumn<NodeGroup>('nodes', chosen),
+          gpuColumn<NodeGroup>(),
+          countColumn<NodeGroup>('Free', (group) => group.free),
+          countColumn<NodeGroup>('In use', (group) => group.used),
+          countColumn<NodeGroup>('Kept', (group) => group.promised),
+          countColumn<NodeGroup>('Unavailable', (group) => group.unavailable),
+          countColumn<NodeGroup>('GPUs', (group) => group.gpus),
+          countColumn<NodeGroup>('Nodes', (group) => group.nodes),
+          {
+            head: 'Bar',
+            hideHead: true,
+            cell: (group) => (group.gpus > 0 ? <ShareBar parts={partsOf(group)} total={group.gpus} /> : null),
+          },
+        ]}
+      />
+      {short.length > 0 ? (
+        <ul class="reason-list kept-types">
+          {short.map((one) => (
+            <KeptOf key={one.gpu} group={one} limit={limit} />
+          ))}
+        </ul>
+      ) : null}
+    </>
+  );
+}
+
+/** For whom free GPUs of a type are kept, and until when. */
+function KeptOf({ group: { gpu, gpu_name }, limit }: { group: NodeGroup; limit: number }) {
+  const kept = useKept(gpu, limit);
+  return (
+    <li>
+      <Name of={gpu_name} />: <KeptWords kept={kept} limit={limit} />
+    </li>
   );
 }
 

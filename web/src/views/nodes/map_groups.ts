@@ -86,11 +86,9 @@ export function groupsBy(nodes: MapNode[], by: GroupedBy): MapGroup[] {
   return [...found.values()];
 }
 
-export const kindsOf = (node: MapNode): CellKind[] => cellsOf(node, node);
-
 /** How many GPUs there are of each kind. */
-export function countsOf(nodes: MapNode[]): Record<CellKind, number> {
+export function countsOf(nodes: MapNode[], short: ReadonlySet<string>): Record<CellKind, number> {
   const counts = { free: 0, used: 0, promised: 0, gone: 0 };
-  for (const node of nodes) for (const kind of kindsOf(node)) counts[kind] += 1;
+  for (const node of nodes) for (const kind of cellsOf(node, node, short)) counts[kind] += 1;
   return counts;
 }

@@ -11,8 +11,9 @@ import { Table } from '../../parts/table';
 import { length } from '../../words/durations';
 import { grouped, plural } from '../../words/numbers';
 import { clockTime, fullTime } from '../../words/times';
-import { isBroken, kConditionWords } from './condition';
+import { idleWords, isBroken, kConditionWords } from './condition';
 import { Gantt } from './gantt';
+import { useShort } from './short_types';
 
 interface NodeDetailsProps {
   name: string;
@@ -53,6 +54,7 @@ function InTime({ name, now }: { name: string; now: number }) {
 const gibOf = (mib: number) => grouped(mib / 1024);
 
 function Facts({ node, now }: { node: ClusterNode; now: number }) {
+  const short = useShort().types;
   return (
     <>
       <dl class="facts">
@@ -76,7 +78,7 @@ function Facts({ node, now }: { node: ClusterNode; now: number }) {
         ) : null}
         {node.gpus.map((gpus) => (
           <Fact key={gpus.gres_type} term="GPUs">
-            {gpus.used} of {gpus.total} <Name of={gpus.gpu_name} /> in use, {gpus.free} free
+            {gpus.used} of {gpus.total} <Name of={gpus.gpu_name} /> in use, {idleWords(node, [gpus], short)}
           </Fact>
         ))}
         <Fact term="CPUs">

@@ -5,7 +5,10 @@ import { Name } from '../../parts/name';
 import { setParams } from '../../parts/route';
 import { duration } from '../../words/durations';
 import { clockTime } from '../../words/times';
-import { cellsOf, freeWords, kConditionWords } from './condition';
+import { isKeptFor } from '../now/keepers';
+import { cellsOf, idleWords, kConditionWords } from './condition';
+import { useShort } from './short_types';
+import type { ShortTypes } from './short_types';
 
 interface NodeMapProps {
   nodes: ClusterNode[];
@@ -14,10 +17,11 @@ interface NodeMapProps {
 }
 
 export function NodeMap({ nodes, now, open }: NodeMapProps) {
+  const short = useShort();
   return (
     <ul class="map" aria-label="Nodes">
       {nodes.map((node) => (
-        <Tile key={node.name} node={node} words={untilWords(node, now)} open={node.name === open} />
+        <Tile key={node.name} node={node} words={untilWords(node, now, short)} open={node.name === open} />
       ))}
     </ul>
   );
@@ -32,12 +36,15 @@ interface TileProps {
 const same = (a: TileProps, b: TileProps) => a.open === b.open && a.words === b.words && JSON.stringify(a.node) === JSON.stringify(b.node);
 
 const Tile = memo(function Tile({ node, words, open }: TileProps) {
-  const condition = kConditionWords[node.condition];
+  const short = useShort().types;
+  const cells = node.gpus.map((gpus) => cellsOf(node, gpus, short));
+  const kept = cells.flat().includes('promised') && !cells.flat().includes('free');
+  const total = cells.flat().length;
   return (
     <li id={`node-${node.name}`}>
       <button
         type="button"
-        class={`tile tile-${node.condition}`}
+        class={`tile tile-${kept ? 'promised' : node.condition}`}
         aria-expanded={open}
         onClick={() => setParams({ node: open ? null : node.name })}
       >
@@ -45,12 +52,12 @@ const Tile = memo(function Tile({ node, words, open }: TileProps) {
           <Name of={node.name} wide />
         </span>
         <span class="unseen">
-          , {condition}, {freeWords(node)},{' '}
+          , {kConditionWords[node.condition]}, {total === 0 ? 'no GPUs' : `${idleWords(node, node.gpus, short)} of ${total}`},{' '}
         </span>
-        {node.gpus.map((gpus) => (
+        {node.gpus.map((gpus, at) => (
           <span key={gpus.gres_type} class={gpus.total > 8 ? 'cells cells-many' : 'cells'}>
-            {cellsOf(node, gpus).map((kind, at) => (
-              <i key={at} class={`cell cell-${kind}`} />
+            {cells[at]?.map((kind, place) => (
+              <i key={place} class={`cell cell-${kind}`} />
             ))}
           </span>
         ))}
@@ -62,13 +69,16 @@ const Tile = memo(function Tile({ node, words, open }: TileProps) {
 }, same);
 
 /** Until when: what matters most about the node now, in a few words. */
-function untilWords(node: ClusterNode, now: number): string {
+function untilWords(node: ClusterNode, now: number, { types, limit }: ShortTypes): string {
+  const { promised } = node;
   if (node.condition === 'down') return 'down';
   if (node.condition === 'drained') return node.jobs_total > 0 ? 'draining' : 'drained';
-  if (node.condition === 'promised' && node.promised)
-    return node.promised.job_id === null ? 'kept for a job' : `kept for job ${node.promised.job_id}`;
+  if (node.condition === 'promised' && promised) return promised.job_id === null ? 'kept for a job' : `kept for job ${promised.job_id}`;
   if (node.reserved && (node.reserved.start ?? 0) <= now) return `reserved to ${clockTime(node.reserved.end, now)}`;
-  if (node.condition === 'free') return node.promised ? `free to ${clockTime(node.promised.start, now)}` : 'free';
+  if (node.condition === 'promised') return kConditionWords.promised;
+  if (node.gpus.some((gpus) => gpus.free > 0 && types.has(gpus.gpu)))
+    return promised && isKeptFor(promised.start, now, limit) ? `kept to ${clockTime(promised.start, now)}` : 'for short jobs';
+  if (node.condition === 'free') return promised ? `free to ${clockTime(promised.start, now)}` : 'free';
   if (node.next_end_p50 === null) return kConditionWords[node.condition];
   const seconds = node.next_end_p50 - now;
   return seconds < 30 ? 'more any moment' : `more in ${duration(seconds)}`;

@@ -5,15 +5,17 @@ import { useAnswer } from '../../live/live';
 import { Name } from '../../parts/name';
 import { requestOf } from '../../parts/route';
 import { clockTime } from '../../words/times';
-import { kConditionWords } from './condition';
+import { idleWords, kConditionWords } from './condition';
 import type { MapNode } from './map_groups';
+import { useShort } from './short_types';
 
 const kPauseMilliseconds = 200; // before the jobs are asked for
 const kMostJobs = 4;
 const kTipWidth = 240;
 
-export const tipWords = (node: MapNode): string =>
-  `${node.name}, ${kConditionWords[node.condition]}: ${node.used} of ${node.total} ${node.gpu_name.slice(0, 60)} in use, ${node.free} free`;
+export const tipWords = (node: MapNode, short: ReadonlySet<string>): string =>
+  `${node.name}, ${kConditionWords[node.condition]}: ${node.used} of ${node.total} ${node.gpu_name.slice(0, 60)} in use, ` +
+  idleWords(node, [node], short);
 
 interface NodeTipProps {
   node: MapNode;
@@ -23,6 +25,7 @@ interface NodeTipProps {
 }
 
 export function NodeTip({ node, place, below, width }: NodeTipProps) {
+  const short = useShort().types;
   const [asked, setAsked] = useState<string | null>(null);
   useEffect(() => {
     const timer = setTimeout(() => setAsked(node.name), kPauseMilliseconds);
@@ -41,7 +44,7 @@ export function NodeTip({ node, place, below, width }: NodeTipProps) {
         <Name of={node.name} wide />
       </b>
       <span>
-        {kConditionWords[node.condition]} · {node.used} of {node.total} in use · {node.free} free
+        {kConditionWords[node.condition]} · {node.used} of {node.total} in use · {idleWords(node, [node], short)}
       </span>
       {found?.reason ? <bdi>{found.reason.slice(0, 120)}</bdi> : null}
       {found?.jobs.slice(0, kMostJobs).map((job) => (

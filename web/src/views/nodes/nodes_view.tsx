@@ -1,7 +1,7 @@
 // Nodes: what each partition has, what is broken, and a map of nodes with one cell for each GPU.
 import { useRef } from 'preact/hooks';
 import { useAnswer, useLive } from '../../live/live';
-import type { Nodes, Timeline } from '../../api/contract';
+import type { Nodes, Timeline, Waits } from '../../api/contract';
 import { allNodes } from '../../api/pages';
 import { Pager, SearchBox, Select } from '../../parts/filters';
 import { Answering, Empty, Panel, Warnings } from '../../parts/panel';
@@ -18,6 +18,7 @@ import { SchedulerPanel } from './scheduler_panel';
 import { kConditions, kConditionWords } from './condition';
 import { NodeDetails } from './node_details';
 import { NodeMap } from './node_map';
+import { ShortContext, useShortTypes } from './short_types';
 import { gpuOptions, partitionOptions } from '../pool_options';
 
 const kPage = 200;
@@ -50,53 +51,63 @@ export function NodesView({ params }: { params: URLSearchParams }) {
   const rows = picture ? { limit: 0 } : { offset: offset || null, limit: kPage };
   const page = useAnswer<Nodes>(broken ? null : requestOf('v1/nodes', { ...filter, ...rows }));
   const all = useAnswer<Nodes>(broken ? requestOf('v1/nodes', filter) : null, 0, undefined, brokenNodes);
-  const answer = broken ? all : page;
+  const waits = useAnswer<Waits>('v1/waits');
+  const short = useShortTypes(waits.data);
+  const known = waits.data !== null || waits.error !== null; // what is kept is told from the first drawing on
+  const answer = known ? (broken ? all : page) : { ...page, data: null, loading: true };
   const open = params.get('node');
   const now = useLive().snapshot?.snapshot_taken_at ?? 0;
   const hours = hoursFor(rangeOf(params, now), now);
   return (
-    <Answering of={answer}>
-      {(data) => (
-        <>
-          {data ? (
-            <Panel title="By partition" id="groups">
-              <GroupTable groups={data.groups} partition={filter.partition} gpu={filter.gpu} />
+    <ShortContext.Provider value={short}>
+      <Answering of={answer}>
+        {(data) => (
+          <>
+            {data ? (
+              <Panel title="By partition" id="groups">
+                <GroupTable groups={data.groups} partition={filter.partition} gpu={filter.gpu} />
+              </Panel>
+            ) : null}
+            <Panel
+              title={broken ? 'Broken nodes' : picture === 'time' ? 'Jobs in time' : 'Map'}
+              id="map"
+              actions={broken ? undefined : picture === 'time' ? <GanttLegend /> : <Legend />}
+            >
+              {data && data.broken.length > 0 ? <BrokenLine data={data} shown={broken} /> : null}
+              <div class="filters" role="search" aria-label="Filter nodes">
+                <Select
+                  label="Partition"
+                  name="partition"
+                  value={filter.partition ?? ''}
+                  all="all"
+                  options={partitionOptions(data?.groups ?? [])}
+                />
+                <Select label="GPU" name="gpu" value={filter.gpu ?? ''} all="all" options={gpuOptions(data?.groups ?? [])} />
+                <Select label="Condition" name="condition" value={filter.condition ?? ''} all="all" options={conditionOptions(data)} />
+                <SearchBox label="Search" value={filter.search ?? ''} hint="name, feature, reason" />
+                {broken ? null : <Select label="Show" name="map" value={picture ?? ''} all="node by node" options={kPictures} />}
+                {whole ? <Select label="Group by" name="by" value={params.get('by') ?? ''} all="GPU type" options={kGroupings} /> : null}
+                {picture === 'time' ? (
+                  <Select
+                    label="Time"
+                    name="range"
+                    value={params.get('range') || '24h'}
+                    options={timeOptions(params.get('range'), hours)}
+                  />
+                ) : null}
+                {data && !broken && !picture ? (
+                  <Pager offset={data.offset} shown={data.nodes.length} total={data.total} size={kPage} noun="nodes" />
+                ) : null}
+              </div>
+              {data && !picture ? <Found data={data} open={open} broken={broken} /> : null}
+              {whole ? <Whole params={params} now={data?.meta.snapshot_taken_at ?? 0} /> : null}
+              {picture === 'time' ? <InTime filter={filter} hours={hours} offset={offset} /> : null}
             </Panel>
-          ) : null}
-          <Panel
-            title={broken ? 'Broken nodes' : picture === 'time' ? 'Jobs in time' : 'Map'}
-            id="map"
-            actions={broken ? undefined : picture === 'time' ? <GanttLegend /> : <Legend />}
-          >
-            {data && data.broken.length > 0 ? <BrokenLine data={data} shown={broken} /> : null}
-            <div class="filters" role="search" aria-label="Filter nodes">
-              <Select
-                label="Partition"
-                name="partition"
-                value={filter.partition ?? ''}
-                all="all"
-                options={partitionOptions(data?.groups ?? [])}
-              />
-              <Select label="GPU" name="gpu" value={filter.gpu ?? ''} all="all" options={gpuOptions(data?.groups ?? [])} />
-              <Select label="Condition" name="condition" value={filter.condition ?? ''} all="all" options={conditionOptions(data)} />
-              <SearchBox label="Search" value={filter.search ?? ''} hint="name, feature, reason" />
-              {broken ? null : <Select label="Show" name="map" value={picture ?? ''} all="node by node" options={kPictures} />}
-              {whole ? <Select label="Group by" name="by" value={params.get('by') ?? ''} all="GPU type" options={kGroupings} /> : null}
-              {picture === 'time' ? (
-                <Select label="Time" name="range" value={params.get('range') || '24h'} options={timeOptions(params.get('range'), hours)} />
-              ) : null}
-              {data && !broken && !picture ? (
-                <Pager offset={data.offset} shown={data.nodes.length} total={data.total} size={kPage} noun="nodes" />
-              ) : null}
-            </div>
-            {data && !picture ? <Found data={data} open={open} broken={broken} /> : null}
-            {whole ? <Whole params={params} now={data?.meta.snapshot_taken_at ?? 0} /> : null}
-            {picture === 'time' ? <InTime filter={filter} hours={hours} offset={offset} /> : null}
-          </Panel>
-          <SchedulerPanel />
-        </>
-      )}
-    </Answering>
+            <SchedulerPanel />
+          </>
+        )}
+      </Answering>
+    </ShortContext.Provider>
   );
 }
 

@@ -15,14 +15,17 @@ export interface Keeping {
   total: number;
 }
 
-/** What keeps a job of `limit` seconds from starting now; a job that starts after its end does not. */
+/** Whether a job that is to start at `start` keeps one of `limit` seconds from starting now: not one that starts after its end. */
+export const isKeptFor = (start: number, now: number, limit: number): boolean => start > now && start - now < limit;
+
+/** What keeps a job of `limit` seconds from starting now. */
 export function keepingOf({ nodes, total }: Nodes, gpu: string, now: number, limit: number): Keeping {
   const promises = nodes.flatMap((node) => {
     const free = node.gpus.filter((one) => one.gpu === gpu).reduce((sum, one) => sum + one.free, 0);
     const { promised } = node;
     return promised && free > 0 && promised.start > now ? [{ job: promised.job_id, start: promised.start, free }] : [];
   });
-  const within = promises.filter(({ start }) => start - now < limit);
+  const within = promises.filter(({ start }) => isKeptFor(start, now, limit));
   const found = new Map<number | null, Keeper>();
   for (const { job, start, free } of within) {
     const before = found.get(job);

@@ -15,11 +15,14 @@ export interface Split {
 
 const kSoonSeconds = 30;
 
+/** The wait is not "now", and it is known. */
+export const isLate = (one: ShapeWait | undefined): boolean => one?.wait_p50_seconds != null && one.wait_p50_seconds >= kSoonSeconds;
+
 /** `one`: the wait of a job of one GPU. `keptFor`: GPUs that are kept by the forecast, reserved ones may be among them. */
 export function splitOf(gpu: GpuWaits, groups: NodeGroup[], one: ShapeWait | undefined, keptFor = 0): Split {
   const all = sumOf(gpu, groups);
   const free = all?.free ?? gpu.free;
-  const waits = free > 0 && one?.wait_p50_seconds != null && one.wait_p50_seconds >= kSoonSeconds;
+  const waits = free > 0 && isLate(one);
   const rest = all ?? { promised: 0, used: Math.max(0, gpu.usable - gpu.free), unavailable: Math.max(0, gpu.total - gpu.usable) };
   const idle = rest.promised + free;
   const kept = waits ? Math.min(idle, Math.max(rest.promised, keptFor)) : rest.promised;
