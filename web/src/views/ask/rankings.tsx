@@ -1,17 +1,18 @@
 // The ranking: each way to run the training, first to be done first; then those that cannot, and tips.
 import { useState } from 'preact/hooks';
-import type { Advice } from '../../api/contract';
+import type { Advice, Rejection } from '../../api/contract';
 import type { Objective } from './objectives';
 import { Empty, Panel } from '../../parts/panel';
 import { CopyLine } from '../../parts/copy';
 import { gridOf, Ticks } from '../../charts/time_axis';
+import { Rejections } from '../../parts/rejected';
 import { Table } from '../../parts/table';
+import { plural } from '../../words/numbers';
 import { submitCommand, sweepCommand } from './command';
 import type { Asked } from './command';
 import { Dated } from './dated';
 import { RankRow } from './rank_row';
 import type { Price } from './rank_row';
-import { Rejections } from './rejections';
 import { SweepRow } from './sweep_row';
 
 const kFirstRows = 6;
@@ -100,10 +101,19 @@ export function Rankings({ answer, asked, changed }: RankingsProps) {
         ) : null}
         <Sentences title="Assumed" sentences={answer.assumed} />
         <Sentences title="Tips" sentences={answer.tips} />
-        <Rejections rows={answer.rejected} />
+        <Rejections rows={answer.rejected.map(rejectedWords)} noun="way" open />
       </div>
     </Panel>
   );
+}
+
+function rejectedWords({ gpu_name, partition, gpus_per_node, nodes, reasons }: Rejection) {
+  return {
+    gpu_name,
+    partition,
+    words: `${nodes > 1 ? `${plural(nodes, 'node')} with ` : ''}${gpus_per_node} ×`,
+    reason: reasons.join('; '),
+  };
 }
 
 function Legend() {

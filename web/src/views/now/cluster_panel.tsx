@@ -41,7 +41,7 @@ export function ClusterPanel({ waiting: { gpus, all }, history, settled, params,
       </dl>
       <div class={settled && !isKnown(history) ? '' : 'trend'}>
         {history ? <Trend history={history} params={params} /> : settled ? <p class="note">The history is not known.</p> : null}
-        {history ? <BestTime data={history} /> : null}
+        {history && (history.best_time || isKnown(history)) ? <BestTime data={history} /> : null}
       </div>
     </Panel>
   );

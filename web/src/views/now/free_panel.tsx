@@ -17,6 +17,7 @@ const kHour = 3600;
 const kDay = 24 * kHour;
 const kTableHours = 3;
 const kSaidHours = [6, 12, 24, 48];
+const kTightSeconds = 7 * kHour; // at the right edge, where no words fit
 const kHeight = 60; // of the drawing, in its own units; a step is one unit wide
 
 interface FreePanelProps {
@@ -116,7 +117,7 @@ function Steps({ data, row, start, needed, now }: StepsProps) {
         </svg>
         {halfDays(data.start, data.until, offset).map((time) => (
           <span key={time} class="free-tick" style={{ left: `${(100 * (time - data.start)) / Math.max(1, data.until - data.start)}%` }}>
-            {(time + offset) % (24 * kHour) === 0 ? shortDay(time, offset) : '12:00'}
+            {data.until - time < kTightSeconds ? '' : (time + offset) % kDay === 0 ? shortDay(time, offset) : '12:00'}
           </span>
         ))}
       </div>

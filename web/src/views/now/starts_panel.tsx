@@ -1,10 +1,10 @@
 // The first question of a visitor: a job of this size and length, when and on which GPUs does it start first?
-import type { Selection } from '../../api/contract';
 import { Name } from '../../parts/name';
 import { Panel, Trouble } from '../../parts/panel';
+import { Rejections } from '../../parts/rejected';
 import { hashOf, setParams } from '../../parts/route';
 import { waitLevel } from '../../words/durations';
-import { memory as memoryWords, plural } from '../../words/numbers';
+import { memory as memoryWords } from '../../words/numbers';
 import { clockRange, clockTime } from '../../words/times';
 import { firstOfTypes, kUsual, questionOf } from './question';
 import type { Question, Start } from './question';
@@ -26,7 +26,7 @@ export function StartsPanel({ asked: { question, starts, selection }, now }: { a
       <p class="note">
         Large: the median; range: 8 in 10 such jobs (p10 – p90). Ties: the faster GPU first. <a href={hashOf('ask')}>I have a train.yaml</a>
       </p>
-      {selection ? <div class="rejected-place">{data ? <Rejected rows={data.rejected} /> : null}</div> : null}
+      {selection ? <div class="rejected-place">{data ? <Rejections rows={data.rejected} noun="place" /> : null}</div> : null}
     </Panel>
   );
 }
@@ -135,20 +135,4 @@ function StartWords({ one, now }: { one: Start; now: number }) {
 function rangeWords({ p10, p90 }: Start, now: number): string {
   if (p90 < kSoonSeconds) return 'at once';
   return p10 < kSoonSeconds ? `now – ${clockTime(now + p90, now)}` : clockRange(now + p10, now + p90, now);
-}
-
-function Rejected({ rows }: { rows: Selection['rejected'] }) {
-  if (rows.length === 0) return null;
-  return (
-    <details>
-      <summary>{plural(rows.length, 'place')} that cannot run it, and why</summary>
-      <ul class="reason-list">
-        {rows.map((row) => (
-          <li key={`${row.gpu}/${row.partition}`}>
-            <Name of={row.gpu_name} /> in <Name of={row.partition} />: <bdi>{row.reason}</bdi>
-          </li>
-        ))}
-      </ul>
-    </details>
-  );
 }
