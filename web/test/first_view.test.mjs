@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { ask, visit } from './browser.mjs';
+import { keepOne } from './fake/cluster.mjs';
 import { test } from './twice.mjs';
 import { makeWorld, until, withOwnFake, withPage } from './world.mjs';
 
@@ -19,6 +20,7 @@ const kViews = [
   'nodes?map=time',
   'nodes?condition=broken',
   'queue',
+  'queue?job=2026',
   'history',
   'group',
   'accuracy',
@@ -117,6 +119,7 @@ for (const viewport of kSizes) {
 
   test(`Nothing moves while answers come in, ${size}`, () =>
     withOwnFake(world, {}, async (own) => {
+      keepOne(own.fake.cluster, 'rtx4090');
       // Late, and each at another moment.
       own.fake.set({
         late: {
@@ -124,6 +127,7 @@ for (const viewport of kSizes) {
           '/v1/nodes': 150,
           '/v1/map': 300,
           '/v1/timeline': 400,
+          '/v1/jobs/2026': 350,
           '/v1/waiting': 450,
           '/v1/history': 700,
           '/v1/me': 350,

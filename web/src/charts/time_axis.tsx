@@ -36,7 +36,7 @@ export function ticksOf(axis: Axis): Tick[] {
   const ahead = axis.to - axis.now;
   const step = stepOf(axis);
   const ticks: Tick[] = [{ at: placeOf(axis, axis.now), words: 'now' }];
-  for (let seconds = step; seconds < ahead * 0.97; seconds += step) {
+  for (let seconds = step; seconds < ahead * 0.88; seconds += step) {
     ticks.push({ at: placeOf(axis, axis.now + seconds), words: `+${distance(seconds)}` });
   }
   for (let seconds = step; axis.now - seconds >= axis.from; seconds += step) {

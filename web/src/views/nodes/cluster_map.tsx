@@ -8,7 +8,7 @@ import { grouped, plural } from '../../words/numbers';
 import { GroupCanvas } from './group_canvas';
 import { countsOf, groupsBy, nodesOf } from './map_groups';
 import type { GroupedBy, MapNode } from './map_groups';
-import { useShort } from './short_types';
+import { useShort } from '../short_types';
 
 const kRestSeconds = 60;
 

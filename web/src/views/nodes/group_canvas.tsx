@@ -8,7 +8,7 @@ import type { MapGroup, MapNode } from './map_groups';
 import { layoutOf, nodeAfter, nodeAt, placeOf } from './map_layout';
 import type { Layout } from './map_layout';
 import { NodeTip, tipWords } from './node_tip';
-import { useShort } from './short_types';
+import { useShort } from '../short_types';
 
 interface GroupCanvasProps {
   group: MapGroup;

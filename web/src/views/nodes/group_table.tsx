@@ -6,7 +6,7 @@ import { ShareBar } from '../../parts/share_bar';
 import { DataTable } from '../../parts/table';
 import { KeptWords, useKept } from '../now/kept';
 import { countColumn, gpuColumn, isChosen, partitionColumn } from '../table_columns';
-import { useShort } from './short_types';
+import { useShort } from '../short_types';
 
 interface GroupTableProps {
   groups: NodeGroup[];

@@ -13,7 +13,7 @@ import { grouped, plural } from '../../words/numbers';
 import { clockTime, fullTime } from '../../words/times';
 import { idleWords, isBroken, kConditionWords } from './condition';
 import { Gantt } from './gantt';
-import { useShort } from './short_types';
+import { useShort } from '../short_types';
 
 interface NodeDetailsProps {
   name: string;

@@ -7,8 +7,8 @@ import { duration } from '../../words/durations';
 import { clockTime } from '../../words/times';
 import { isKeptFor } from '../now/keepers';
 import { cellsOf, idleWords, kConditionWords } from './condition';
-import { useShort } from './short_types';
-import type { ShortTypes } from './short_types';
+import { useShort } from '../short_types';
+import type { ShortTypes } from '../short_types';
 
 interface NodeMapProps {
   nodes: ClusterNode[];

@@ -7,7 +7,7 @@ import { requestOf } from '../../parts/route';
 import { clockTime } from '../../words/times';
 import { idleWords, kConditionWords } from './condition';
 import type { MapNode } from './map_groups';
-import { useShort } from './short_types';
+import { useShort } from '../short_types';
 
 const kPauseMilliseconds = 200; // before the jobs are asked for
 const kMostJobs = 4;

@@ -1,7 +1,7 @@
 // Nodes: what each partition has, what is broken, and a map of nodes with one cell for each GPU.
 import { useRef } from 'preact/hooks';
 import { useAnswer, useLive } from '../../live/live';
-import type { Nodes, Timeline, Waits } from '../../api/contract';
+import type { Nodes, Timeline } from '../../api/contract';
 import { allNodes } from '../../api/pages';
 import { Pager, SearchBox, Select } from '../../parts/filters';
 import { Answering, Empty, Panel, Warnings } from '../../parts/panel';
@@ -18,7 +18,7 @@ import { SchedulerPanel } from './scheduler_panel';
 import { kConditions, kConditionWords } from './condition';
 import { NodeDetails } from './node_details';
 import { NodeMap } from './node_map';
-import { ShortContext, useShortTypes } from './short_types';
+import { ShortContext, useShortTypes } from '../short_types';
 import { gpuOptions, partitionOptions } from '../pool_options';
 
 const kPage = 200;
@@ -51,9 +51,7 @@ export function NodesView({ params }: { params: URLSearchParams }) {
   const rows = picture ? { limit: 0 } : { offset: offset || null, limit: kPage };
   const page = useAnswer<Nodes>(broken ? null : requestOf('v1/nodes', { ...filter, ...rows }));
   const all = useAnswer<Nodes>(broken ? requestOf('v1/nodes', filter) : null, 0, undefined, brokenNodes);
-  const waits = useAnswer<Waits>('v1/waits');
-  const short = useShortTypes(waits.data);
-  const known = waits.data !== null || waits.error !== null; // what is kept is told from the first drawing on
+  const [short, known] = useShortTypes(); // what is kept is told from the first drawing on
   const answer = known ? (broken ? all : page) : { ...page, data: null, loading: true };
   const open = params.get('node');
   const now = useLive().snapshot?.snapshot_taken_at ?? 0;

@@ -1,6 +1,7 @@
 // Pools: what waits, runs and is free in each partition × GPU type. A pool's name filters by it.
 import type { QueuePool } from '../../api/contract';
 import { DataTable } from '../../parts/table';
+import { useShortTypes } from '../short_types';
 import { countColumn, gpuColumn, isChosen, partitionColumn } from '../table_columns';
 
 interface PoolTableProps {
@@ -10,6 +11,7 @@ interface PoolTableProps {
 }
 
 export function PoolTable({ pools, partition, gpu }: PoolTableProps) {
+  const [{ types }] = useShortTypes();
   const chosen = (pool: QueuePool) => isChosen(pool, partition, gpu);
   return (
     <DataTable
@@ -26,7 +28,7 @@ export function PoolTable({ pools, partition, gpu }: PoolTableProps) {
         countColumn<QueuePool>('Pending GPUs', (pool) => pool.pending_gpus),
         countColumn<QueuePool>('Running jobs', (pool) => pool.running),
         countColumn<QueuePool>('Running GPUs', (pool) => pool.running_gpus),
-        countColumn<QueuePool>('Free GPUs', (pool) => pool.free),
+        countColumn<QueuePool>('Free GPUs', (pool) => (types.has(pool.gpu) ? 0 : pool.free)),
       ]}
     />
   );
