@@ -53,7 +53,8 @@ function useKeptFocus(box: RefObject<HTMLElement>): void {
 export interface Column<Row> {
   head: string;
   hideHead?: boolean;
-  cell: (row: Row) => ComponentChildren;
+  cell?: (row: Row) => ComponentChildren; // without it: its value, in `words` where there are some
+  words?: (value: number | null) => string; // of a number, which is on the right; a zero is quiet
   right?: boolean;
   value?: (row: Row) => SortValue; // its cell in a file, and what it is sorted by
   order?: (row: Row) => SortValue; // what it is sorted by, where that is not its value
@@ -91,9 +92,9 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, class: more, row
           <tr>
             {columns.map((column) =>
               column.value ? (
-                <SortHead key={column.head} column={column.head} sorting={sorting} turn={turn} right={column.right} />
+                <SortHead key={column.head} column={column.head} sorting={sorting} turn={turn} right={styleOf(column) !== undefined} />
               ) : (
-                <th key={column.head} scope="col" class={column.right ? 'right' : undefined}>
+                <th key={column.head} scope="col" class={styleOf(column)}>
                   {column.hideHead ? <span class="unseen">{column.head}</span> : column.head}
                 </th>
               ),
@@ -154,18 +155,27 @@ export function CsvButton({ name, text }: CsvButtonProps) {
   );
 }
 
+const styleOf = <Row,>(column: Column<Row>) => (column.right || column.words ? 'right' : undefined);
+
+function contentOf<Row>({ cell, words, value }: Column<Row>, row: Row): ComponentChildren {
+  if (cell) return cell(row);
+  const plain = value?.(row);
+  if (!words) return plain;
+  return <span class={plain === 0 ? 'quiet' : undefined}>{words(typeof plain === 'number' ? plain : null)}</span>;
+}
+
 function cell<Row>(column: Column<Row>, row: Row, index: number) {
-  const style = column.right ? 'right' : undefined;
+  const style = styleOf(column);
   if (index > 0) {
     return (
       <td key={column.head} class={style} data-head={column.hideHead ? undefined : column.head}>
-        {column.cell(row)}
+        {contentOf(column, row)}
       </td>
     );
   }
   return (
     <th key={column.head} scope="row" class={style}>
-      {column.cell(row)}
+      {contentOf(column, row)}
     </th>
   );
 }

@@ -34,10 +34,6 @@ export function gpuColumn<Row extends PoolKey>(): Column<Row> {
   };
 }
 
-export function countColumn<Row>(head: string, value: (row: Row) => number): Column<Row> {
-  return { head, right: true, value, cell: (row) => <span class={value(row) === 0 ? 'quiet' : undefined}>{grouped(value(row))}</span> };
-}
-
 /** What somebody has in the queue now. */
 interface Activity {
   pending: number;
@@ -50,15 +46,10 @@ interface Activity {
 /** GPUs in use, and what waits, by the clock of the snapshot. */
 export function activityColumns<Row extends Activity>(now: number): Column<Row>[] {
   return [
-    { head: 'GPUs in use', cell: (row) => grouped(row.running_gpus), value: (row) => row.running_gpus, right: true },
-    { head: 'Waiting jobs', cell: (row) => grouped(row.pending), value: (row) => row.pending, right: true },
-    { head: 'GPUs requested', cell: (row) => grouped(row.pending_gpus), value: (row) => row.pending_gpus, right: true },
-    {
-      head: 'Longest wait',
-      cell: (row) => (row.oldest_submit === null ? '–' : length(now - row.oldest_submit)),
-      value: (row) => (row.oldest_submit === null ? null : now - row.oldest_submit),
-      right: true,
-    },
+    { head: 'GPUs in use', value: (row) => row.running_gpus, words: grouped },
+    { head: 'Waiting jobs', value: (row) => row.pending, words: grouped },
+    { head: 'GPUs requested', value: (row) => row.pending_gpus, words: grouped },
+    { head: 'Longest wait', value: (row) => (row.oldest_submit === null ? null : now - row.oldest_submit), words: length },
     {
       head: 'Next start (p50)',
       cell: (row) => clockTime(row.next_start_p50, now),

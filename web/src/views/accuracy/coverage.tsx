@@ -54,28 +54,13 @@ function WeekTable({ weeks, until }: { weeks: AccuracyWeek[]; until: number }) {
           value: (week) => weekDay(week.week_start),
           order: (week) => week.week_start,
         },
-        { head: 'Jobs', cell: (week) => grouped(week.jobs), value: (week) => week.jobs, right: true },
-        { head: 'With a forecast wait', cell: (week) => grouped(week.covered_jobs), value: (week) => week.covered_jobs, right: true },
-        { head: 'Under p50', cell: (week) => percent(week.coverage_p50), value: (week) => week.coverage_p50, right: true },
-        { head: 'Under p90', cell: (week) => percent(week.coverage_p90), value: (week) => week.coverage_p90, right: true },
-        {
-          head: 'Median error',
-          cell: (week) => length(week.median_abs_error_seconds),
-          value: (week) => week.median_abs_error_seconds,
-          right: true,
-        },
-        {
-          head: 'Compared with Slurm',
-          cell: (week) => length(week.median_abs_error_seconds_beside_slurm),
-          value: (week) => week.median_abs_error_seconds_beside_slurm,
-          right: true,
-        },
-        {
-          head: 'Slurm’s error',
-          cell: (week) => length(week.slurm_median_abs_error_seconds),
-          value: (week) => week.slurm_median_abs_error_seconds,
-          right: true,
-        },
+        { head: 'Jobs', value: (week) => week.jobs, words: grouped },
+        { head: 'With a forecast wait', value: (week) => week.covered_jobs, words: grouped },
+        { head: 'Under p50', value: (week) => week.coverage_p50, words: percent },
+        { head: 'Under p90', value: (week) => week.coverage_p90, words: percent },
+        { head: 'Median error', value: (week) => week.median_abs_error_seconds, words: length },
+        { head: 'Compared with Slurm', value: (week) => week.median_abs_error_seconds_beside_slurm, words: length },
+        { head: 'Slurm’s error', value: (week) => week.slurm_median_abs_error_seconds, words: length },
       ]}
     />
   );

@@ -112,15 +112,10 @@ function People({ data, account }: { data: Users; account: string | null }) {
               ]
             : []),
           ...activityColumns<UserActivity>(now),
-          { head: 'Jobs', cell: (row) => grouped(row.jobs), value: (row) => row.jobs, right: true },
-          { head: 'GPU-hours', cell: (row) => decimal(row.gpu_hours), value: (row) => row.gpu_hours, right: true },
-          {
-            head: 'Median wait',
-            cell: (row) => duration(row.wait_p50_seconds),
-            value: (row) => row.wait_p50_seconds,
-            right: true,
-          },
-          { head: 'Hours waited', cell: (row) => decimal(row.waited_hours), value: (row) => row.waited_hours, right: true },
+          { head: 'Jobs', value: (row) => row.jobs, words: grouped },
+          { head: 'GPU-hours', value: (row) => row.gpu_hours, words: decimal },
+          { head: 'Median wait', value: (row) => row.wait_p50_seconds, words: duration },
+          { head: 'Hours waited', value: (row) => row.waited_hours, words: decimal },
         ]}
       />
     </>

@@ -63,11 +63,11 @@ function WeekTable({ data, names }: { data: History; names: Map<string, string> 
           order: (row) => row.week_start,
         },
         { head: 'GPU', cell: (row) => <Name of={names.get(row.gpu) ?? row.gpu} />, value: (row) => names.get(row.gpu) ?? row.gpu },
-        { head: 'Jobs', cell: (row) => grouped(row.jobs), value: (row) => row.jobs, right: true },
-        { head: 'Wait p50', cell: (row) => duration(row.wait_p50_seconds), value: (row) => row.wait_p50_seconds, right: true },
-        { head: 'Wait p90', cell: (row) => duration(row.wait_p90_seconds), value: (row) => row.wait_p90_seconds, right: true },
-        { head: 'Allocated', cell: (row) => percent(row.use), value: (row) => row.use, right: true },
-        { head: 'Waiting', cell: (row) => decimal(row.queue), value: (row) => row.queue, right: true },
+        { head: 'Jobs', value: (row) => row.jobs, words: grouped },
+        { head: 'Wait p50', value: (row) => row.wait_p50_seconds, words: duration },
+        { head: 'Wait p90', value: (row) => row.wait_p90_seconds, words: duration },
+        { head: 'Allocated', value: (row) => row.use, words: percent },
+        { head: 'Waiting', value: (row) => row.queue, words: decimal },
       ]}
     />
   );

@@ -77,13 +77,13 @@ export function HeatTable({ rows }: { rows: HeatCell[] }) {
         rows={rows}
         keyOf={(row) => row.weekday * 24 + row.hour}
         columns={[
-          { head: 'Day', cell: day, value: day, order: (row) => row.weekday },
-          { head: 'Hour', cell: hour, value: hour },
-          { head: 'Jobs', cell: (row) => grouped(row.jobs), value: (row) => row.jobs, right: true },
-          { head: 'Wait p50', cell: (row) => duration(row.wait_p50_seconds), value: (row) => row.wait_p50_seconds, right: true },
-          { head: 'Wait p90', cell: (row) => duration(row.wait_p90_seconds), value: (row) => row.wait_p90_seconds, right: true },
-          { head: 'Allocated', cell: (row) => percent(row.use), value: (row) => row.use, right: true },
-          { head: 'Waiting', cell: (row) => decimal(row.queue), value: (row) => row.queue, right: true },
+          { head: 'Day', value: day, order: (row) => row.weekday },
+          { head: 'Hour', value: hour },
+          { head: 'Jobs', value: (row) => row.jobs, words: grouped },
+          { head: 'Wait p50', value: (row) => row.wait_p50_seconds, words: duration },
+          { head: 'Wait p90', value: (row) => row.wait_p90_seconds, words: duration },
+          { head: 'Allocated', value: (row) => row.use, words: percent },
+          { head: 'Waiting', value: (row) => row.queue, words: decimal },
         ]}
       />
     </details>

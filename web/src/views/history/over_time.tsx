@@ -1,13 +1,13 @@
 // Jobs that wait, the GPUs they want, and the GPUs that are allocated, over time.
-import type { History, HistoryStep } from '../../api/contract';
+import type { History } from '../../api/contract';
 import { Plot } from '../../charts/plot';
-import { DataTable } from '../../parts/table';
 import { length } from '../../words/durations';
 import { decimal } from '../../words/numbers';
 import { clusterTime } from '../../words/times';
 import { partOf, setRange } from '../../parts/range';
 import type { Part } from '../../parts/range';
 import { ZoomControls } from '../../charts/zoom';
+import { SeriesTable } from './series_table';
 
 const kMostRows = 100;
 
@@ -30,6 +30,7 @@ export function OverTime({ data, gpu, said, range }: OverTimeProps) {
   const xWords = (at: number) => clusterTime(at, 0);
   const yWords = (value: number) => decimal(value);
   const shown = partOf(range, times);
+  const newest = data.series.filter((row) => !shown || (row.time >= shown[0] && row.time <= shown[1])).slice(-kMostRows);
   const part: Part | null = shown && [shown[0] + offset, shown[1] + offset];
   return (
     <>
@@ -60,7 +61,7 @@ export function OverTime({ data, gpu, said, range }: OverTimeProps) {
       </div>
       <details class="figures">
         <summary>Show as a table</summary>
-        <SeriesTable rows={data.series.filter((row) => !shown || (row.time >= shown[0] && row.time <= shown[1]))} offset={offset} />
+        <SeriesTable caption={`The newest ${newest.length} steps, each ${length(newest[0]?.seconds)}`} rows={newest} offset={offset} />
       </details>
     </>
   );
@@ -70,26 +71,4 @@ function span(values: (number | null)[]): string {
   const known = values.filter((value): value is number => value !== null);
   if (known.length === 0) return 'nothing is known';
   return `between ${decimal(Math.min(...known))} and ${decimal(Math.max(...known))}, last ${decimal(known[known.length - 1])}`;
-}
-
-function SeriesTable({ rows, offset }: { rows: HistoryStep[]; offset: number }) {
-  const newest = rows.slice(-kMostRows).reverse();
-  return (
-    <DataTable
-      caption={`The newest ${newest.length} steps, each ${length(rows[0]?.seconds)}`}
-      rows={newest}
-      keyOf={(row) => row.time}
-      columns={[
-        {
-          head: 'From',
-          cell: (row) => clusterTime(row.time, offset),
-          value: (row) => clusterTime(row.time, offset),
-          order: (row) => row.time,
-        },
-        { head: 'Jobs waiting', cell: (row) => decimal(row.pending), value: (row) => row.pending, right: true },
-        { head: 'GPUs waited for', cell: (row) => decimal(row.pending_gpus), value: (row) => row.pending_gpus, right: true },
-        { head: 'Allocated', cell: (row) => decimal(row.busy_gpus), value: (row) => row.busy_gpus, right: true },
-      ]}
-    />
-  );
 }

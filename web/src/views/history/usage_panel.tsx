@@ -48,8 +48,8 @@ function Usage({ data, offset }: { data: Usage; offset: number }) {
         keyOf={(row) => (row === all ? '(all)' : row.account === null ? '(others)' : `account ${row.account}`)}
         columns={[
           { head: 'Account', cell: (row) => (row.account === null ? nameOf(row) : <Name of={row.account} />), value: nameOf },
-          { head: 'Jobs', cell: (row) => grouped(row.jobs), value: (row) => row.jobs, right: true },
-          { head: 'GPU-hours', cell: (row) => decimal(row.gpu_hours), value: (row) => row.gpu_hours, right: true },
+          { head: 'Jobs', value: (row) => row.jobs, words: grouped },
+          { head: 'GPU-hours', value: (row) => row.gpu_hours, words: decimal },
           ...(priced ? [{ head: 'Cost', cell: costWords, value: (row: AccountUsage) => row.cost, right: true }] : []),
           ...data.weeks
             .map((week, at) => ({ week, at }))

@@ -48,12 +48,7 @@ export function BrokenTable({ nodes, now, open }: BrokenTableProps) {
           order: (node) => node.since,
         },
         { head: 'GPU', cell: (node) => <Names of={typesOf(node)} />, value: (node) => typesOf(node).join(', ') },
-        {
-          head: 'GPUs lost',
-          cell: (node) => grouped(totalOf(node) - usedOf(node)),
-          value: (node) => totalOf(node) - usedOf(node),
-          right: true,
-        },
+        { head: 'GPUs lost', value: (node) => totalOf(node) - usedOf(node), words: grouped },
         { head: 'Still in use', cell: (node) => inUseWords(node, now), value: usedOf, right: true },
       ]}
     />

@@ -8,7 +8,7 @@ import { Empty } from '../../parts/panel';
 import { hashOf } from '../../parts/route';
 import { DataTable } from '../../parts/table';
 import { length } from '../../words/durations';
-import { plural } from '../../words/numbers';
+import { grouped, plural } from '../../words/numbers';
 import { clockTime, fullTime } from '../../words/times';
 import { barsOf } from './gantt_lanes';
 
@@ -122,8 +122,8 @@ function JobsTable({ data, now }: { data: Timeline; now: number }) {
                 },
               ]
             : []),
-          { head: 'GPUs', value: ({ job }) => job.gpus, cell: ({ job }) => job.gpus, right: true },
-          { head: 'State', value: ({ job }) => kKinds[job.kind], cell: ({ job }) => kKinds[job.kind] },
+          { head: 'GPUs', value: ({ job }) => job.gpus, words: grouped },
+          { head: 'State', value: ({ job }) => kKinds[job.kind] },
           {
             head: 'From',
             value: ({ job }) => fullTime(job.start),
@@ -131,12 +131,7 @@ function JobsTable({ data, now }: { data: Timeline; now: number }) {
             cell: ({ job }) => clockTime(job.start, now),
           },
           { head: 'To', value: ({ job }) => fullTime(job.end), order: ({ job }) => job.end, cell: ({ job }) => clockTime(job.end, now) },
-          {
-            head: 'For',
-            value: ({ job }) => (job.end === null ? null : job.end - job.start),
-            cell: ({ job }) => (job.end === null ? '–' : length(job.end - job.start)),
-            right: true,
-          },
+          { head: 'For', value: ({ job }) => (job.end === null ? null : job.end - job.start), words: length },
         ]}
       />
       {more > 0 ? <p class="quiet">and {plural(more, 'more job')}</p> : null}

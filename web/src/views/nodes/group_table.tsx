@@ -5,8 +5,9 @@ import { Name } from '../../parts/name';
 import { ShareBar } from '../../parts/share_bar';
 import { DataTable } from '../../parts/table';
 import { KeptWords, useKept } from '../now/kept';
-import { countColumn, gpuColumn, isChosen, partitionColumn } from '../table_columns';
+import { gpuColumn, isChosen, partitionColumn } from '../table_columns';
 import { useShort } from '../short_types';
+import { grouped } from '../../words/numbers';
 
 interface GroupTableProps {
   groups: NodeGroup[];
@@ -31,12 +32,12 @@ export function GroupTable({ groups, partition, gpu }: GroupTableProps) {
         columns={[
           partitionColumn<NodeGroup>('nodes', chosen),
           gpuColumn<NodeGroup>(),
-          countColumn<NodeGroup>('Free', (group) => group.free),
-          countColumn<NodeGroup>('In use', (group) => group.used),
-          countColumn<NodeGroup>('Kept', (group) => group.promised),
-          countColumn<NodeGroup>('Unavailable', (group) => group.unavailable),
-          countColumn<NodeGroup>('GPUs', (group) => group.gpus),
-          countColumn<NodeGroup>('Nodes', (group) => group.nodes),
+          { head: 'Free', value: (group) => group.free, words: grouped },
+          { head: 'In use', value: (group) => group.used, words: grouped },
+          { head: 'Kept', value: (group) => group.promised, words: grouped },
+          { head: 'Unavailable', value: (group) => group.unavailable, words: grouped },
+          { head: 'GPUs', value: (group) => group.gpus, words: grouped },
+          { head: 'Nodes', value: (group) => group.nodes, words: grouped },
           {
             head: 'Bar',
             hideHead: true,

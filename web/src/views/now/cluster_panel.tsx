@@ -5,10 +5,10 @@ import { Plot } from '../../charts/plot';
 import { Panel } from '../../parts/panel';
 import { partOf, rangeOf, setRange } from '../../parts/range';
 import { hashOf } from '../../parts/route';
-import { DataTable } from '../../parts/table';
 import { decimal, grouped, percent, plural } from '../../words/numbers';
 import { clockOffset, clusterTime } from '../../words/times';
 import { BestTime } from '../history/best_time';
+import { SeriesTable } from '../history/series_table';
 
 const kDay = 86400;
 const kWeek = 7 * kDay;
@@ -100,21 +100,7 @@ function Trend({ history, params }: { history: History; params: URLSearchParams 
           { name: 'waited for', token: '--series-2', values: rows.map((row) => row.pending_gpus), dash: [5, 4] },
         ]}
       >
-        <DataTable
-          caption={`GPUs allocated and waited for, ${span}`}
-          rows={[...rows].reverse()}
-          keyOf={(row) => row.time}
-          columns={[
-            {
-              head: 'From',
-              cell: (row) => clusterTime(row.time, ahead),
-              value: (row) => clusterTime(row.time, ahead),
-              order: (row) => row.time,
-            },
-            { head: 'Allocated', cell: (row) => decimal(row.busy_gpus), value: (row) => row.busy_gpus, right: true },
-            { head: 'Waited for', cell: (row) => decimal(row.pending_gpus), value: (row) => row.pending_gpus, right: true },
-          ]}
-        />
+        <SeriesTable caption={`GPUs allocated and waited for, ${span}`} rows={rows} offset={ahead} />
       </Plot>
     </>
   );

@@ -39,12 +39,7 @@ export function WhoWaits({ data }: { data: Waiting }) {
           columns={[
             { head: 'Account', cell: (row) => (row.account === null ? nameOf(row) : accountLink(row.account)), value: nameOf },
             ...activityColumns<AccountQueue>(now),
-            {
-              head: 'GPU-hours waiting',
-              cell: (row) => decimal(row.pending_gpu_hours),
-              value: (row) => row.pending_gpu_hours,
-              right: true,
-            },
+            { head: 'GPU-hours waiting', value: (row) => row.pending_gpu_hours, words: decimal },
             { head: 'Why', cell: (row) => <Reasons words={reasonsOf(row)} />, value: (row) => reasonsOf(row).join('; ') },
           ]}
         />

@@ -2,7 +2,8 @@
 import type { QueuePool } from '../../api/contract';
 import { DataTable } from '../../parts/table';
 import { useShortTypes } from '../short_types';
-import { countColumn, gpuColumn, isChosen, partitionColumn } from '../table_columns';
+import { gpuColumn, isChosen, partitionColumn } from '../table_columns';
+import { grouped } from '../../words/numbers';
 
 interface PoolTableProps {
   pools: QueuePool[];
@@ -24,11 +25,11 @@ export function PoolTable({ pools, partition, gpu }: PoolTableProps) {
       columns={[
         partitionColumn<QueuePool>('queue', chosen),
         gpuColumn<QueuePool>(),
-        countColumn<QueuePool>('Pending jobs', (pool) => pool.pending),
-        countColumn<QueuePool>('Pending GPUs', (pool) => pool.pending_gpus),
-        countColumn<QueuePool>('Running jobs', (pool) => pool.running),
-        countColumn<QueuePool>('Running GPUs', (pool) => pool.running_gpus),
-        countColumn<QueuePool>('Free GPUs', (pool) => (types.has(pool.gpu) ? 0 : pool.free)),
+        { head: 'Pending jobs', value: (pool) => pool.pending, words: grouped },
+        { head: 'Pending GPUs', value: (pool) => pool.pending_gpus, words: grouped },
+        { head: 'Running jobs', value: (pool) => pool.running, words: grouped },
+        { head: 'Running GPUs', value: (pool) => pool.running_gpus, words: grouped },
+        { head: 'Free GPUs', value: (pool) => (types.has(pool.gpu) ? 0 : pool.free), words: grouped },
       ]}
     />
   );

@@ -4,7 +4,7 @@ import { Name } from '../../parts/name';
 import { hashOf } from '../../parts/route';
 import { DataTable } from '../../parts/table';
 import { clockRange } from '../../words/times';
-import { countColumn } from '../table_columns';
+import { grouped } from '../../words/numbers';
 
 interface SweepTableProps {
   sweeps: SweepProgress[];
@@ -28,13 +28,13 @@ export function SweepTable({ sweeps, now }: SweepTableProps) {
         },
         { head: 'Name', value: (sweep) => sweep.name, cell: (sweep) => <Name of={sweep.name} /> },
         { head: 'User', value: (sweep) => sweep.user, cell: (sweep) => <Name of={sweep.user} /> },
-        countColumn<SweepProgress>('Runs', (sweep) => sweep.runs),
-        countColumn<SweepProgress>('Done', (sweep) => sweep.done),
-        countColumn<SweepProgress>('Running', (sweep) => sweep.running),
-        countColumn<SweepProgress>('Waiting', (sweep) => sweep.waiting),
-        countColumn<SweepProgress>('Failed', (sweep) => sweep.failed),
-        countColumn<SweepProgress>('Not known', (sweep) => sweep.unknown),
-        countColumn<SweepProgress>('Moved', (sweep) => sweep.moved),
+        { head: 'Runs', value: (sweep) => sweep.runs, words: grouped },
+        { head: 'Done', value: (sweep) => sweep.done, words: grouped },
+        { head: 'Running', value: (sweep) => sweep.running, words: grouped },
+        { head: 'Waiting', value: (sweep) => sweep.waiting, words: grouped },
+        { head: 'Failed', value: (sweep) => sweep.failed, words: grouped },
+        { head: 'Not known', value: (sweep) => sweep.unknown, words: grouped },
+        { head: 'Moved', value: (sweep) => sweep.moved, words: grouped },
         { head: 'Done by (p50 – p90)', value: (sweep) => sweep.end_p50 ?? null, cell: (sweep) => endWords(sweep, now) },
       ]}
     />
