@@ -125,8 +125,9 @@ TEST(Doctor, AHistoryWhoseFileIsNotToldHasASize) {  // through a relay
 TEST(Doctor, AHistoryThatIsNotKeptIsAWarning) {
   json health = Health();
   health["history"] = {{"problem", "/var/lib/gpuadvise/history.db: database or disk is full"}};
-  EXPECT_NE(Doctor(health, Healthy(), kExitOk).find("warning  history     not kept: /var/lib/gpuadvise"),
-            std::string::npos);
+  EXPECT_NE(
+      Doctor(health, Healthy(), kExitOk).find("warning  history     not kept: /var/lib/gpuadvise"),
+      std::string::npos);
 }
 
 TEST(Doctor, AnSbatchThatDoesNotRunIsAnError) {
