@@ -511,12 +511,26 @@ test('Nothing is invented where there is no history', () =>
       await until(
         page,
         () => page.locator('#cluster').textContent(),
-        (words) => /No history yet.*not known yet: there is too little history/.test(words),
+        (words) => /No history yet\. Trends appear/.test(words) && !words.includes('too little history'),
       );
       assert.equal(await page.locator('canvas').count(), 0);
       const { height } = await page.locator('#cluster').boundingBox();
       assert.ok(height < 260, `${height} px, of which most are empty`);
     });
+  }));
+
+test('Of a few hours there is a line, but no share of a day', () =>
+  withPage(world, async (page) => {
+    await page.route('**/v1/history*', async (route) => {
+      const answer = await (await route.fetch()).json();
+      answer.series.slice(0, -3).forEach((row) => (row.busy_gpus = null));
+      for (const gpu of answer.gpus) gpu.last_day = gpu.last_day.slice(-3);
+      await route.fulfill({ json: answer });
+    });
+    await visit(page, world.fake.url, 'now');
+    await page.waitForSelector('#cluster canvas');
+    assert.doesNotMatch(await page.locator('#cluster').innerText(), /Allocated: /);
+    assert.deepEqual([...new Set(await texts(page, '.gpus-now .day'))], ['–']);
   }));
 
 test('A login proxy that names somebody unknown is said', () =>

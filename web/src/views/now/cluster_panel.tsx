@@ -68,18 +68,23 @@ function Trend({ history, params }: { history: History; params: URLSearchParams 
     knownOf(history).map((row) => row.time),
   );
   const [from, to] = chosen ?? [until - kWeek, until];
-  const rows = history.series.filter((row) => row.time >= from && row.time <= to);
-  if (rows.filter((row) => row.busy_gpus !== null).length < 2) {
+  const asked = history.series.filter((row) => row.time >= from && row.time <= to);
+  const rows = asked.slice(asked.findIndex((row) => row.busy_gpus !== null)); // nothing is drawn of the time before
+  if (asked.filter((row) => row.busy_gpus !== null).length < 2) {
     return <p class="note">No history yet. Trends appear once gpuadvised has watched the cluster for a day.</p>;
   }
   const ofDay = allocatedShare(history, until - kDay, until);
   const ofWeek = allocatedShare(history, until - kWeek, until);
+  const said = [
+    ...(ofDay === null ? [] : [`${percent(ofDay)} of all GPUs in the last 24 hours`]),
+    ...(ofWeek === null ? [] : [`${percent(ofWeek)} in the last 7 days`]),
+  ];
   const ahead = clockOffset(until);
   const span = chosen ? `${clusterTime(from, ahead)} – ${clusterTime(to, ahead)}` : 'last 7 days';
   return (
     <>
       <p class="note">
-        Allocated: {percent(ofDay)} of all GPUs in the last 24 hours, {percent(ofWeek)} in the last 7 days.{' '}
+        {said.length > 0 ? `Allocated: ${said.join(', ')}. ` : null}
         {chosen ? (
           <>
             Below: {span}.{' '}
