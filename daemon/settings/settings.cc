@@ -33,8 +33,12 @@ constexpr RemovedSetting kRemoved[] = {
      "/metrics has the gpuadvise_* names alone (docs/metrics.md); for slurm_* use Slurm's own "
      "metrics (MetricsType in 25.11 and later) or prometheus-slurm-exporter"},
     {"remote",
-     "use listen_tls: its address, certificate and key are those of remote, its jwt_key is "
-     "token_key; there are no relays and no client certificates any more (docs/other-hosts.md)"},
+     "use listen_tls: its address is listen, its jwt_key is token_key, and certificate, key, "
+     "munge, "
+     "munge_socket, max_connections and max_connections_per_address keep their names; users of "
+     "OpenID (token_jwks, token_user_claim, token_issuer, token_audience) come through "
+     "trusted_proxy; ca, revoked, relays and standbys go, for there are no relays and no client "
+     "certificates any more (docs/other-hosts.md)"},
     {"relay",
      "no gpuadvised runs on the other hosts any more: write daemon: https://HOST:6829 in their "
      "/etc/gpuadvise/client.yaml, and set listen_tls in the daemon's own gpuadvised.yaml "

@@ -71,7 +71,11 @@ TEST(SettingsFile, EveryKeyThatWentIsNamedWithItsLineAndWhatReplacesIt) {
     ASSERT_NE(found, said.end()) << head;
     EXPECT_NE(found->find(remedy), std::string::npos) << *found;
   };
-  expect("remote", 73, "use listen_tls");
+  for (const char* key :
+       {"listen_tls: its address is listen,", "token_key", "(token_jwks,", " token_user_claim,",
+        " token_issuer,", " token_audience)", " ca,", " revoked,", " relays and standbys go"}) {
+    expect("remote", 73, key);
+  }
   expect("relay", 79, "daemon: https://HOST:6829");
   expect("clusters", 83, "client.yaml");
   expect("standby", 89, "history: postgresql://");
