@@ -9,6 +9,9 @@ namespace {
 
 constexpr double kNearLimit = 0.985;
 constexpr double kLimitGraceSeconds = 90;
+constexpr double kShortestSeconds = 0.5;  // where the first bin begins
+
+double StartOfBin(int bin) { return bin == 0 ? kShortestSeconds : RunTimeBinStart(bin); }
 
 }  // namespace
 
@@ -46,58 +49,63 @@ RunTimeDistribution::RunTimeDistribution(const RunTimeHistogram& weights, int64_
   double total = 0;
   for (const float weight : weights) total += static_cast<double>(weight);
   assert(total > 0);
-  const double most =
-      limit_seconds > 0 ? static_cast<double>(limit_seconds) : RunTimeBinStart(kRunTimeBins);
-  last_ = most;
-  edges_.reserve(kRunTimeBins + 2);
-  cumulative_.reserve(kRunTimeBins + 2);
-  edges_.push_back(0);
-  cumulative_.push_back(0);
+  last_ = limit_seconds > 0 ? static_cast<double>(limit_seconds) : RunTimeBinStart(kRunTimeBins);
+  const auto weight_of = [&](int bin) { return weights[static_cast<size_t>(bin)]; };
+  int end = 0;
+  for (int bin = kRunTimeBins; bin-- > 0;) {
+    if (StartOfBin(bin) >= last_ || weight_of(bin) <= 0) continue;
+    end = std::max(end, bin + 1);
+    first_bin_ = bin;
+  }
+  if (end == 0) return;
+  ended_.reserve(static_cast<size_t>(end - first_bin_));
   double sum = 0;
-  for (int bin = 0; bin < kRunTimeBins; ++bin) {
-    const double start = bin == 0 ? 0.5 : RunTimeBinStart(bin);
-    const double end = RunTimeBinStart(bin + 1);
-    const double weight = static_cast<double>(weights[static_cast<size_t>(bin)]) / total;
-    if (start >= most) break;
-    if (weight <= 0) continue;
-    if (edges_.back() < start) {
-      edges_.push_back(start);
-      cumulative_.push_back(sum);
-    }
-    const double part = end <= most ? 1 : std::log(most / start) / std::log(end / start);
-    sum += weight * part;
-    edges_.push_back(std::min(end, most));
-    cumulative_.push_back(std::min(sum, 1.0));
+  for (int bin = first_bin_; bin < end; ++bin) {
+    const double from = StartOfBin(bin), to = RunTimeBinStart(bin + 1);
+    const double part = to <= last_ ? 1 : std::log(last_ / from) / std::log(to / from);
+    sum += part * static_cast<double>(weight_of(bin)) / total;
+    ended_.push_back(static_cast<float>(std::min(sum, 1.0)));
   }
 }
 
+double RunTimeDistribution::From(size_t i) const {
+  return StartOfBin(first_bin_ + static_cast<int>(i));
+}
+
+double RunTimeDistribution::To(size_t i) const {
+  return std::min(RunTimeBinStart(first_bin_ + static_cast<int>(i) + 1), last_);
+}
+
 double RunTimeDistribution::Quantile(double u) const {
-  if (cumulative_.empty() || u >= cumulative_.back()) return last_;
-  const auto above = std::upper_bound(cumulative_.begin(), cumulative_.end(), u);
-  const auto i = static_cast<size_t>(above - cumulative_.begin());
-  const double share = (u - cumulative_[i - 1]) / (cumulative_[i] - cumulative_[i - 1]);
-  const double low = std::max(edges_[i - 1], 0.5);
-  return low * std::pow(edges_[i] / low, share);
+  if (ended_.empty() || u >= static_cast<double>(ended_.back())) return last_;
+  const auto above = std::upper_bound(ended_.begin(), ended_.end(), u, [](double share, float end) {
+    return share < static_cast<double>(end);
+  });
+  const auto i = static_cast<size_t>(above - ended_.begin());
+  const double before = i == 0 ? 0 : static_cast<double>(ended_[i - 1]);
+  const double share = (u - before) / (static_cast<double>(*above) - before);
+  return From(i) * std::pow(To(i) / From(i), share);
 }
 
 double RunTimeDistribution::Cdf(double seconds) const {
   if (seconds >= last_) return 1;
-  if (edges_.empty() || seconds <= edges_.front()) return 0;
-  const auto above = std::upper_bound(edges_.begin(), edges_.end(), seconds);
-  if (above == edges_.end()) return cumulative_.back();
-  const auto i = static_cast<size_t>(above - edges_.begin());
-  const double low = std::max(edges_[i - 1], 0.5);
-  const double share = seconds <= low ? 0 : std::log(seconds / low) / std::log(edges_[i] / low);
-  return cumulative_[i - 1] + share * (cumulative_[i] - cumulative_[i - 1]);
+  const int bin = RunTimeBin(seconds) - first_bin_;
+  if (ended_.empty() || bin < 0) return 0;
+  const auto i = static_cast<size_t>(bin);
+  if (i >= ended_.size()) return static_cast<double>(ended_.back());
+  const double before = i == 0 ? 0 : static_cast<double>(ended_[i - 1]);
+  if (seconds <= From(i)) return before;
+  const double share = std::min(std::log(seconds / From(i)) / std::log(To(i) / From(i)), 1.0);
+  return before + share * (static_cast<double>(ended_[i]) - before);
 }
 
 double RunTimeDistribution::Mean() const {
-  double mean = cumulative_.empty() ? last_ : (1 - cumulative_.back()) * last_;
-  for (size_t i = 1; i < edges_.size(); ++i) {
-    mean +=
-        (cumulative_[i] - cumulative_[i - 1]) * std::sqrt(std::max(edges_[i - 1], 0.5) * edges_[i]);
+  double mean = 0, before = 0;
+  for (size_t i = 0; i < ended_.size(); ++i) {
+    mean += (static_cast<double>(ended_[i]) - before) * std::sqrt(From(i) * To(i));
+    before = static_cast<double>(ended_[i]);
   }
-  return mean;
+  return mean + (1 - before) * last_;
 }
 
 }  // namespace gpuadvise

@@ -47,8 +47,14 @@ class RunTimeDistribution {
  private:
   RunTimeDistribution() = default;
 
-  std::vector<double> edges_;       // ascending, seconds
-  std::vector<double> cumulative_;  // share ended at edges_[i]; the rest ends at last_
+  // Edges of the bin at `i` of ended_, in seconds.
+  double From(size_t i) const;
+  double To(size_t i) const;
+
+  // Share ended before the end of each bin from first_bin_ on, the last cut at last_; the rest ends
+  // there. In single precision: one of these is kept for each job of a queue.
+  std::vector<float> ended_;
+  int first_bin_ = 0;
   double last_ = 0;
 };
 

@@ -74,7 +74,11 @@ QueueTrajectories::QueueTrajectories(const QueueModel& queue)
     members_[static_cast<size_t>(queue.component_of_group()[i])].push_back(static_cast<int32_t>(i));
   }
   const int samples = queue.by_time_limit() ? 0 : queue.options().samples;
-  for (int i = 0; i < samples; ++i) samples_.push_back(SimulateSample(queue, i));
+  for (int i = 0; i < samples; ++i) {
+    SimulatedSample& sample = samples_.emplace_back(SimulateSample(queue, i));
+    sample.jobs.shrink_to_fit();
+    sample.others.shrink_to_fit();
+  }
   FindRecords();
   for (const SimulatedSample& sample : samples_) Follow(sample);
   FindKinds();
@@ -126,6 +130,7 @@ void QueueTrajectories::Follow(const SimulatedSample& sample) {
       }
       return a.takes && *a.rank < *b.rank;
     });
+    changes.shrink_to_fit();
     AddMarks(component, followed[component]);
   }
 }

@@ -345,6 +345,7 @@ SnapshotAssembler::Outcome SnapshotAssembler::End(const Json& record) {
   if (auto counted = CheckCounts(record); !counted) return Drop(counted.error());
   SortCanonically(batch_->draft);
   DropDuplicates(batch_->draft, batch_->left_out);
+  batch_->draft.jobs.shrink_to_fit();  // of a large cluster a hundred megabytes
   last_ = std::make_shared<const Snapshot>(std::move(batch_->draft));
   left_out_ = std::move(batch_->left_out);
   batch_.reset();

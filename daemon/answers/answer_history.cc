@@ -208,8 +208,9 @@ std::string NoteOf(int64_t jobs, const Period& period, std::optional<UnixSeconds
     note += fmt::format("; use and queue are known for the last {}",
                         TimeInWords(period.until() - *watched_since));
   }
-  if (!not_kept.empty())
+  if (!not_kept.empty()) {
     note += fmt::format("; none of it is kept when gpuadvised stops: {}", not_kept);
+  }
   return note;
 }
 
