@@ -190,6 +190,15 @@ std::vector<WaitingShare> WaitingOn(const AdviceRequest& request,
   return shares;
 }
 
+// Whether runs of the plan wait for each other where fair share counts: it falls as they run.
+bool LosesPriority(const SweepPlan& plan, const SchedulerConfig& config) {
+  const bool follows =
+      config.priority_type == "priority/multifactor" && config.weights.fair_share > 0;
+  return follows &&
+         std::any_of(plan.shares.begin(), plan.shares.end(),
+                     [](const SweepShare& share) { return share.at_a_time < share.members; });
+}
+
 // Where the runs of the request's array are done first, with tips about arrays that Slurm would
 // refuse.
 void PlanArray(const AdviceRequest& request, const AdviceContext& context, const Submitter& caller,
@@ -227,6 +236,12 @@ void PlanArray(const AdviceRequest& request, const AdviceContext& context, const
           "starting takes {} of the {} of a run: a command that makes several runs after one start "
           "needs fewer GPU-hours",
           DurationInWords(start), DurationInWords(first.run.p50)));
+    }
+    if (request.waiting.empty() && advice.sweep &&
+        LosesPriority(*advice.sweep, context.snapshot.config)) {
+      advice.tips.push_back(
+          "your fair share falls while the runs go, and jobs of others may pass those that wait: "
+          "submit with --sweep-dir DIR, and `gpuadvise sweep DIR --keep` moves them");
     }
     if (!advice.sweep) {
       advice.tips.push_back(

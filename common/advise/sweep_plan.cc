@@ -577,7 +577,7 @@ class SweepPlanner {
     return counts;
   }
 
-  // What waits on no lane may never start. nullopt: of some members it is not known where they wait.
+  // What waits on no lane may never start. nullopt: not known of all members where they wait.
   std::optional<Spread> AsItWaits() const {
     if (const auto counts = CountsAsTheyWait()) return SpreadOfAll(Makespans(Play(*counts)));
     int64_t found = 0;

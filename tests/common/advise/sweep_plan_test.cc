@@ -249,6 +249,20 @@ TEST(Advise, RunsThatMostlyStartAreBetterMadeTogether) {
   EXPECT_EQ(tips(nullptr), 0) << "the start is not known";
 }
 
+TEST(Advise, RunsThatLosePriorityWhileTheyWaitAreToBeKept) {
+  const auto tips = [](const std::string& config, const std::string& array) {
+    const auto advice = Ask(std::string(kTwoTypes) + config, array);
+    return std::count_if(advice->tips.begin(), advice->tips.end(), [](const std::string& tip) {
+      return tip.find("--keep") != std::string::npos;
+    });
+  };
+  const std::string multifactor = "config priority multifactor fairshare 1000\n";
+  EXPECT_EQ(tips(multifactor, "1-40"), 1);
+  EXPECT_EQ(tips(multifactor, "1-8"), 0) << "all start at once";
+  EXPECT_EQ(tips("config priority multifactor fairshare 0\n", "1-40"), 0);
+  EXPECT_EQ(tips("", "1-40"), 0);
+}
+
 TEST(Advise, ASingleTaskIsNoSweep) { EXPECT_FALSE(Ask(kTwoTypes, "7")->sweep); }
 
 RC_GTEST_PROP(PlanSweep, IsNeverLaterThanTheBestTypeAlone, ()) {
