@@ -19,7 +19,7 @@ every rule, and gpuadvised runs in all from the first minute on.
 
 Makespan counts from the sweep's moment to the end of its last run; a sweep that is not done when the day stops counts as if it ended
 then, marked ">". Others' waits are those of all jobs submitted after the sweep's moment; one that still waits counts as if it
-started when the day stops. "Lost or twice" counts runs that did not end as done exactly once.
+started when the day stops.
 
 FOLDER gets each run as SCHEDULER-SEED-RULE.json. Runs that it has are not repeated, so several processes can share the work, and
 the table covers all. Where it is wrong: one second of a busy machine is a minute of the day; lags of submissions are printed.
@@ -92,7 +92,7 @@ class Day(made_trainings.Day):
                 keeper.terminate()
                 keeper.wait()
         if len(self.lags) < sum(self.begin + row[0] < self.end - 600 for row in self.background):
-            raise lab_day.slurm_lab.LabError("a submission hung: this day does not count")
+            raise lab_day.slurm_lab.LabError("a submission by others hung: nothing is written of this day; run it again")
 
     def _submit(self, rule):
         """The process that keeps the sweep; None for a rule without."""

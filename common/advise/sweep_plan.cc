@@ -339,14 +339,7 @@ class SweepPlanner {
   // What the members cost others.
   std::optional<CausedDelay> DelayBy(const std::vector<int64_t>& counts) const {
     if (!context_.HasRoomForExtras()) return {};
-    std::vector<Lane> lanes;
-    std::vector<int64_t> members;
-    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
-      if (counts[lane] == 0) continue;
-      lanes.push_back(lanes_[lane]);
-      members.push_back(counts[lane]);
-    }
-    return plays_->DelayOf(TasksOf(lanes, members), followed_);
+    return plays_->DelayOf(TasksOf(lanes_, counts), followed_);
   }
 
   // Moves members, half of a lane's or all, while the end and what others lose by it are together
@@ -382,25 +375,8 @@ class SweepPlanner {
     }
   }
 
-  // All lanes, of which some have no members.
-  Played Play(const std::vector<int64_t>& counts) const {
-    std::vector<size_t> places;
-    std::vector<Lane> lanes;
-    std::vector<int64_t> members;
-    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
-      if (counts[lane] == 0) continue;
-      places.push_back(lane);
-      lanes.push_back(lanes_[lane]);
-      members.push_back(counts[lane]);
-    }
-    Played played = PlayThese(lanes, members);
-    for (auto& sample : played) {
-      std::vector<LaneSample> all(lanes_.size());
-      for (size_t i = 0; i < places.size(); ++i) all[places[i]] = std::move(sample[i]);
-      sample = std::move(all);
-    }
-    return played;
-  }
+  // All lanes, of which some may have no members.
+  Played Play(const std::vector<int64_t>& counts) const { return PlayThese(lanes_, counts); }
 
   Played Widened(const Played& one, size_t lane) const {
     Played all(one.size());
