@@ -54,7 +54,9 @@ std::vector<SweepRun> RunsOf(const SweepRecord& record, const std::vector<Queued
       const auto owner = by_job.find({found->second.job, number});
       in_queue = owner == by_job.end() ? nullptr : owner->second;  // others have nothing to do
     }
-    if (in_queue != nullptr) {
+    // A queue shows jobs for a while that have ended; one that waits was requeued after its end.
+    const bool has_ended = run.status == 0 && in_queue != nullptr && !in_queue->waits;
+    if (in_queue != nullptr && !has_ended) {
       run.state = in_queue->waits ? RunState::kWaiting : RunState::kRunning;
       run.array = in_queue->array;
     } else if (run.taken) {

@@ -194,11 +194,14 @@ class Lab:
     def run(self, *argv, user=None, check=True, timeout=60, env=None, stdin=""):
         """Runs a command with the lab's environment, as `user` if given; text output captured."""
         who = pwd.getpwnam(user) if user else None
-        done = subprocess.run(
-            [str(a) for a in argv], env=dict(self.env, **(env or {})), input=stdin, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, cwd="/",
-            user=who.pw_uid if who else None, group=who.pw_gid if who else None,
-            extra_groups=[] if who else None)
+        for _ in range(2):
+            done = subprocess.run(
+                [str(a) for a in argv], env=dict(self.env, **(env or {})), input=stdin, text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, cwd="/",
+                user=who.pw_uid if who else None, group=who.pw_gid if who else None,
+                extra_groups=[] if who else None)
+            if done.returncode != -signal.SIGPIPE:  # a busy daemon closed the connection before the question
+                break
         if check and done.returncode != 0:
             raise LabError(f"{' '.join(map(str, argv))}: exit {done.returncode}: {done.stdout}{done.stderr}")
         return done

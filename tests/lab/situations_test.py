@@ -83,7 +83,7 @@ def qos_limit_of_gpus_per_user(stage):
 def association_grptres(stage):
     stage.running(CAROL, f"{A_2080_NODE} -t 10")
     stage.running(CAROL, f"{A_2080_NODE} -t 20")
-    return stage.ask(f"{A_4090_NODE} -t 10", user=CAROL)
+    return stage.ask(f"{A_4090_NODE} -t 10", user=CAROL, early=True)  # either may end early: p50 is here or there
 
 
 @telling
@@ -126,9 +126,9 @@ def one_of_two_nodes_draining(stage):
 
 @telling
 def dependency_chain(stage):
-    first = stage.running(ALICE, f"{A_2080_NODE} -t 5", share=.95)
-    second = stage.waiting(ALICE, f"{A_2080_NODE} -t 5 --dependency=afterok:{first}", share=.95)
-    return stage.ask(f"{A_2080_NODE} -t 10 --dependency=afterok:{second}")
+    first = stage.running(ALICE, f"{A_2080_NODE} -t 5")
+    second = stage.waiting(ALICE, f"{A_2080_NODE} -t 5 --dependency=afterany:{first}")  # afterok fails where the limit is met
+    return stage.ask(f"{A_2080_NODE} -t 10 --dependency=afterany:{second}")
 
 
 @telling

@@ -38,7 +38,8 @@ FOREVER = "sleep 100000"  # to the time limit
 PATIENCE = 3000  # how long a start is waited for
 NEVER = 300  # how long to look at a job that cannot start
 CLOCK_NOISE = 60
-CONF = {**lab_day.CONF, **lab_day.MULTIFACTOR, "PriorityWeightFairshare": 1000, "PriorityWeightPartition": 1000}
+CONF = {**lab_day.CONF, **lab_day.MULTIFACTOR, "PriorityWeightFairshare": 1000, "PriorityWeightPartition": 1000,
+        "PriorityCalcPeriod": "00:01:00"}
 
 
 @dataclasses.dataclass
@@ -141,20 +142,28 @@ class Stage:
     def begin(self, name):
         """An empty cluster on which nobody has used anything, and a daemon that knows what was learned."""
         self.name = name
-        self.lab.run("sacctmgr", "-i", "modify", "account", "a0,a1,a2", "set", "rawusage=0", check=False)
         self.site.stop()
+        self.lab.run("sacctmgr", "-i", "modify", "account", "a0,a1,a2", "set", "rawusage=0", check=False)
+        # slurmctld ranks the users anew once in PriorityCalcPeriod; gpuadvised must not read the shares before that.
+        wait_until(self._all_shares_equal, "the shares of unused accounts", 30)
         shutil.rmtree(self.state, ignore_errors=True)
         shutil.copytree(self.learned, self.state)
         for path in [self.state, *self.state.rglob("*")]:
             shutil.chown(path, programs.DAEMON_USER)
         self.site.start()
 
+    def _all_shares_equal(self):
+        shown = self.lab.run("sshare", "--all", "--noheader", "--parsable2", "--format=User,FairShare").stdout
+        rows = [line.split("|") for line in shown.splitlines()]
+        return {float(share) for user, share in rows if user in slurm_lab.USERS} == {1.0}
+
     def end(self):
         """No jobs, no reservations, every node up."""
         self.lab.cancel_all()
         for line in self.lab.run("scontrol", "-o", "show", "reservations", check=False).stdout.splitlines():
             if line.startswith("ReservationName="):
-                self.lab.run("scontrol", "delete", line.split()[0].replace("ReservationName", "reservation"))
+                name = line.split()[0].replace("ReservationName", "reservation")
+                self.lab.run("scontrol", "delete", name, check=False)  # it may just have ended
         for node in self.drained:
             self.lab.run("scontrol", "update", f"nodename={node}", "state=resume")
         self.drained = []

@@ -10,6 +10,7 @@ What counts in a Markdown file are its fenced blocks:
 A line "…" stands for any lines. Blocks of sh, bash, shell or of no language are refused, so that no
 command of a tutorial is left out; other blocks without file= are not looked at.
 """
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -110,8 +111,9 @@ def _run(steps, folder, environment, shell, results):
             at = results / f"{len(commands)}"
             commands.append(at)
             script.append(f"{{ {step.text}\n}} >'{at}.out' 2>&1; echo $? >'{at}.status'")
-    subprocess.run(shell, input="\n".join(script) + "\n", text=True, cwd=folder, env=environment, check=False,
-                   timeout=SECONDS_FOR_ALL)
+    with contextlib.suppress(subprocess.TimeoutExpired):  # what has not ended then has no status
+        subprocess.run(shell, input="\n".join(script) + "\n", text=True, cwd=folder, env=environment, check=False,
+                       timeout=SECONDS_FOR_ALL)
     outcomes = []
     for at in commands:
         status = pathlib.Path(f"{at}.status")
@@ -144,7 +146,8 @@ def agrees(expected, shown):
 def complaint_about(command, status, shown):
     """What is wrong with what a command did; "" nothing."""
     if status is None:
-        return f"line {command.line}: not run: the shell had ended\n  $ {command.text}"
+        return "\n".join([f"line {command.line}: no end within {SECONDS_FOR_ALL} s, or the shell ended before",
+                          f"  $ {command.text}", *shown])
     expected, found = command.shown, shown
     while expected and expected[-1] == "":
         expected = expected[:-1]

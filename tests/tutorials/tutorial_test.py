@@ -55,7 +55,7 @@ class Running(unittest.TestCase):
         self.assertIn("status 1 instead of 0", self.complaints(document(("console", "$ false")))[0])
 
     def test_a_command_that_ends_the_shell_leaves_the_rest_unrun(self):
-        self.assertIn("not run", self.complaints(document(("console", "$ exit 0\n$ true")))[1])
+        self.assertIn("no end", self.complaints(document(("console", "$ exit 0\n$ true")))[1])
 
     def test_another_number_fails_unless_the_block_is_live(self):
         body = "$ echo 'L40S   12 h 30   24 × 1'\nL40S 3 h 05 24 × 2"

@@ -57,6 +57,14 @@ TEST(RunsOf, ARequeuedRunWaitsAgainAndADoneOneStaysDone) {
   EXPECT_EQ(runs[3].state, RunState::kDone);  // the one that waits will have nothing to do
 }
 
+TEST(RunsOf, ARunThatSaysThatItIsDoneIsDoneThoughTheQueueStillHasItsJob) {
+  const auto runs = RunsOf(Record(), {{501, 10, 1, false}, {502, 10, 2, true}, {503, 10, 3, false}},
+                           {{1, {501, 0}}, {2, {502, 0}}, {3, {503, 1}}});
+  EXPECT_EQ(runs[0].state, RunState::kDone);
+  EXPECT_EQ(runs[1].state, RunState::kWaiting);  // requeued by its user
+  EXPECT_EQ(runs[2].state, RunState::kRunning);  // it may be requeued
+}
+
 TEST(RunsOf, ARunIsWhereItsJobIsAlsoOfAnArrayThatIsNotRecorded) {
   const auto runs = RunsOf(Record(), {{601, 60, 2, false}}, {{2, {601, {}}}});
   EXPECT_EQ(runs[1].state, RunState::kRunning);
