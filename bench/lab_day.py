@@ -38,6 +38,7 @@ core. Where it is wrong: one true second of a busy machine is a minute of the da
 Needs root, Debian's slurm-wlm, munge, faketime, and for --multifactor slurmdbd and mariadb-server.
 """
 import argparse
+import contextlib
 import csv
 import datetime
 import os
@@ -413,9 +414,11 @@ def main():
     parser.add_argument("--history", help="history.db of an earlier day to begin with")
     parser.add_argument("--days-ahead", type=float, default=0, help="the day's clock begins so many days from now")
     parser.add_argument("--limits", choices=["ask", "follow"], help="what a shorter limit is said to be worth, and to take it")
+    parser.add_argument("--record", metavar="FILE", help="forecast nothing, but keep what the collector of --programs sees "
+                        "(bench/recorded_day.cc)")
     options = parser.parse_args()
-    if options.limits and not options.programs:
-        parser.error("--limits needs --programs")
+    if (options.limits or options.record) and not options.programs:
+        parser.error("--limits and --record need --programs")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("lab_day.py: ended by SIGTERM"))  # an end in order
     try:
         choose_slurm(options)
@@ -444,12 +447,14 @@ def record(options):
     clock = FastClock(options.speed, options.days_ahead)
     try:
         with DayLab(clock, options.multifactor) as lab:
-            site = DaySite(lab, pathlib.Path(options.programs), options.history) if options.programs else None
+            live = options.programs and not options.record
+            site = DaySite(lab, pathlib.Path(options.programs), options.history) if live else None
             if site:
                 site.start()
             try:
                 day = Day(lab, clock, workload, options.multifactor, site, options.limits)
-                day.run()
+                with recording(lab, options):
+                    day.run()
                 rows = day.log()
                 if site:
                     report(site, rows, pathlib.Path(options.out))
@@ -458,14 +463,30 @@ def record(options):
                     site.stop()
     finally:
         clock.end()
-    write_log(options.out, rows, options.multifactor, bool(options.programs), bool(options.limits))
+    write_log(options.out, rows, options.multifactor, bool(live), bool(options.limits))
     print(summary(rows, day.lags))
-    if options.programs:
+    if live:
         print(live_summary(rows))
     if day.never_started:
         print(f"{len(day.never_started)} could never start: {' '.join(day.never_started)}")
     if day.refused:
         print(f"{len(day.refused)} could not be submitted, the first: {day.refused[0]}")
+
+
+@contextlib.contextmanager
+def recording(lab, options):
+    """What the collector prints meanwhile goes to a file."""
+    if not options.record:
+        yield
+        return
+    words = [f"{options.programs}/gpuadvise-collect", "slurm-cli", "--poll-interval", "60", "--policy-interval", "300"]
+    with open(options.record, "wb") as out:
+        collector = subprocess.Popen(words, env=lab.env, stdin=subprocess.PIPE, stdout=out)
+        try:
+            yield
+        finally:
+            collector.stdin.close()  # which ends it
+            collector.wait()
 
 
 def report(site, rows, out):

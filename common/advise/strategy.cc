@@ -188,9 +188,9 @@ void AddCost(const SchedulerConfig& config, double price_per_gpu_hour, Strategy&
   strategy.kilowatt_hours = cost.kilowatt_hours;
   strategy.cost = cost.price;
   if (strategy.cost) return;
-  const bool largest = config.priority_flags.find("MAX_TRES") != std::string::npos;
-  const auto billing = ComputeBilling(partition.billing_weights,
-                                      RequestTres(strategy.request, partition, config), largest);
+  const auto billing =
+      ComputeBilling(partition.billing_weights, RequestTres(strategy.request, partition, config),
+                     HasFlag(config.priority_flags, "MAX_TRES"));
   if (!billing || *billing <= 0) return;
   strategy.cost = *billing * strategy.run.mean / kHourSeconds;
   strategy.cost_is_billing = true;

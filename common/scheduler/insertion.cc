@@ -159,6 +159,11 @@ Result<PendingJob> MakePendingJob(const QueueModel& queue, const JobRequest& req
       if (!why_not) why_not = option.error();
       continue;
     }
+    if (job.options.empty() && !queue.fair_shares().empty()) {
+      job.usage = {queue.fair_shares().LeafOf(authority.association),
+                   UsagePerSecond(RequestTres(request, partition, policy.config), partition,
+                                  authority.qos, policy.config)};
+    }
     if (job.options.empty() && queue.limits().is_enforced()) {
       job.caps = queue.limits().CountRequest(authority, submitter.user,
                                              RequestTres(request, partition, policy.config), over);

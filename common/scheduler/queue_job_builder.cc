@@ -106,6 +106,19 @@ CapUses QueueJobBuilder::UsesOf(const Job& job, size_t partition, const TresCoun
   return ground_.limits.Count(authority, job.user, tres);
 }
 
+UsageShare QueueJobBuilder::UsageOf(const Job& job, size_t partition, const TresCounts& tres) {
+  if (ground_.fair_shares.empty()) return {};
+  const Partition& where = snapshot_.partitions[partition];
+  const auto [leaf, added] =
+      leaves_.try_emplace(fmt::format("{}|{}|{}", partition, job.user, job.account), -1);
+  if (added) {
+    const Submitter who = {job.uid, job.user, job.account, job.qos};
+    leaf->second = ground_.fair_shares.LeafOf(FindAssociation(snapshot_, who, where.name));
+  }
+  const Qos* qos = FindQos(snapshot_, BestQos(snapshot_, job.qos));
+  return {leaf->second, UsagePerSecond(tres, where, qos, snapshot_.config)};
+}
+
 int32_t QueueJobBuilder::ThrottleOf(const Job& job) {
   if (job.array_job_id == 0) return -1;
   const auto known = throttles_.find(job.array_job_id);
@@ -140,6 +153,7 @@ RunningJob QueueJobBuilder::BuildRunning(const Job& job) {
       running.caps = UsesOf(job, partition->second, HeldTres(job));
       running.preempt_class =
           ground_.preemption.ClassOf(partition->second, BestQos(snapshot_, job.qos));
+      running.usage = UsageOf(job, partition->second, HeldTres(job));
     }
   }
   for (const LimitUse& use : ground_.licences.Count(job.request)) running.caps.push_back(use);
@@ -213,6 +227,9 @@ std::optional<PendingJob> QueueJobBuilder::Competing(const Job& job) {
   for (PartitionOption& option : pending.options) option.earliest = std::max(option.earliest, from);
   pending.rank = MakeRank(snapshot_, partitions, !job.request.reservation.empty(),
                           BestPriority(job, partitions), job.id);
+  pending.usage =
+      UsageOf(job, partitions.front(),
+              RequestTres(job.request, snapshot_.partitions[partitions.front()], snapshot_.config));
   pending.user = NumberOfOwner(job.user);
   pending.association = NumberOfOwner(AssociationName(job.user, job.account));
   const std::optional<UnixSeconds> since = job.eligible_time ? job.eligible_time : job.submit_time;

@@ -22,6 +22,7 @@
 #include "common/scheduler/queue_jobs.h"
 #include "common/scheduler/usage_limits.h"
 #include "common/slurm/access.h"
+#include "common/slurm/fair_share.h"
 #include "common/slurm/job_record.h"
 #include "common/slurm/preemption.h"
 #include "common/slurm/priority.h"
@@ -39,6 +40,7 @@ struct QueueGround {
   const NodeGroups& groups;
   const Preemption& preemption;
   const PriorityScale& scale;
+  const FairShareTree& fair_shares;
   UsageLimits& limits;  // receives the caps that jobs need
   const LicenceCaps& licences;
   const ForecastHistory* past;                                 // null: no history
@@ -70,6 +72,7 @@ class QueueJobBuilder {
   double MeanOfLastTwo(const JobRecord& record) const;
   std::vector<GroupShare> OnGroups(const std::vector<NodeShare>& shares) const;
   CapUses UsesOf(const Job& job, size_t partition, const TresCounts& tres);
+  UsageShare UsageOf(const Job& job, size_t partition, const TresCounts& tres);
   int32_t ThrottleOf(const Job& job);
   std::shared_ptr<const PendingJob> Requeued(const Job& job, const RunningJob& running);
   std::optional<PendingJob> Competing(const Job& job);
@@ -90,6 +93,7 @@ class QueueJobBuilder {
   std::unordered_map<std::string, size_t> partition_index_;
   std::unordered_map<std::string, int32_t> owners_;
   std::unordered_map<std::string, EffectiveLimits> authorities_;
+  std::unordered_map<std::string, int32_t> leaves_;  // of the FairShareTree
   std::unordered_map<int64_t, int32_t> throttles_;
   std::unordered_map<std::string, Result<JobRequirements>> requirements_;
   std::unordered_map<std::string, std::shared_ptr<const GroupRequirements>> on_groups_;

@@ -22,6 +22,12 @@ struct GroupShare {
 
 struct PendingJob;
 
+// What a job adds to the usage that fair share counts.
+struct UsageShare {
+  int32_t leaf = -1;  // its association's in the FairShareTree; -1: none
+  double per_second = 0;
+};
+
 struct RunningJob {
   int64_t id = 0;
   std::vector<GroupShare> shares;
@@ -33,6 +39,7 @@ struct RunningJob {
   int32_t burst = -1;
   int64_t priority = 0;
   int32_t preempt_class = -1;  // class in Preemption
+  UsageShare usage;
   std::shared_ptr<const PendingJob>
       requeued_as;  // the job that would wait after preemption; null: not preemptible
 };
@@ -62,6 +69,7 @@ struct PendingJob {
   double mean_of_last_two = 0;
   std::shared_ptr<const RunTimeDistribution> run_time;  // null: runs to its limit
   CapUses caps;
+  UsageShare usage;
   std::vector<int64_t> after;  // ids of queued or running jobs that must end first
   int32_t burst = -1;
   bool held = false;         // could have started long ago; the reason is not visible

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "common/history/forecast_history.h"
@@ -29,14 +30,27 @@ std::vector<std::vector<int32_t>> MembersOf(const Snapshot& snapshot, const Node
   return members;
 }
 
+bool IsLong(const Snapshot& snapshot, const SimulationOptions& options) {
+  const auto waiting = std::count_if(snapshot.jobs.begin(), snapshot.jobs.end(),
+                                     [](const Job& job) { return !HoldsNodes(job); });
+  return options.simulate_once_from > 0 &&
+         static_cast<size_t>(waiting) > options.simulate_once_from;
+}
+
+// With an empty tree where fair share is not simulated.
+FairShareTree SharesOf(const Snapshot& snapshot, const ForecastHistory* past,
+                       const SimulationOptions& options) {
+  if (past == nullptr || IsLong(snapshot, options)) return {};
+  std::unordered_set<std::string> active;
+  for (const Job& job : snapshot.jobs) active.insert(job.user);
+  for (const Arrival& arrival : past->arrivals.recent()) active.insert(arrival.job.user);
+  return {snapshot, active};
+}
+
 // Long queues are simulated once for all questions. There, smaller sets of equal nodes are pooled
 // to save time.
 size_t PoolFrom(const Snapshot& snapshot, const SimulationOptions& options) {
-  const auto waiting = std::count_if(snapshot.jobs.begin(), snapshot.jobs.end(),
-                                     [](const Job& job) { return !HoldsNodes(job); });
-  const bool is_long =
-      options.simulate_once_from > 0 && static_cast<size_t>(waiting) > options.simulate_once_from;
-  return is_long ? kPoolFromInALongQueue : kPoolFrom;
+  return IsLong(snapshot, options) ? kPoolFromInALongQueue : kPoolFrom;
 }
 
 }  // namespace
@@ -64,9 +78,10 @@ QueueModel::QueueModel(std::shared_ptr<const Snapshot> snapshot, const ForecastH
       groups_(pool_, members_, PoolFrom(*snapshot_, options)),
       limits_(*snapshot_),
       licences_(*snapshot_, limits_),
-      preemption_(*snapshot_) {
-  QueueJobBuilder builder({*snapshot_, pool_, members_, groups_, preemption_, scale_, limits_,
-                           licences_, past, options.known_run_times});
+      preemption_(*snapshot_),
+      fair_shares_(SharesOf(*snapshot_, past, options)) {
+  QueueJobBuilder builder({*snapshot_, pool_, members_, groups_, preemption_, scale_, fair_shares_,
+                           limits_, licences_, past, options.known_run_times});
   AddRunning(builder);
   AddPending(builder);
   if (past != nullptr) {

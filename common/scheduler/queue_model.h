@@ -20,6 +20,7 @@
 #include "common/scheduler/node_pool.h"
 #include "common/scheduler/queue_jobs.h"
 #include "common/scheduler/usage_limits.h"
+#include "common/slurm/fair_share.h"
 #include "common/slurm/preemption.h"
 #include "common/slurm/priority.h"
 #include "common/slurm/scheduler_options.h"
@@ -59,6 +60,9 @@ class QueueModel {
   const UsageLimits& limits() const { return limits_; }
   const LicenceCaps& licences() const { return licences_; }
   const Preemption& preemption() const { return preemption_; }
+  // Empty where fair share is not simulated: in a queue that is simulated once for all questions,
+  // and as FairShareTree says.
+  const FairShareTree& fair_shares() const { return fair_shares_; }
   const SchedulerOptions& scheduler() const { return scheduler_; }
   const SimulationOptions& options() const { return options_; }
   // No history: one sample, in which every job runs to its limit.
@@ -131,6 +135,7 @@ class QueueModel {
   UsageLimits limits_;
   LicenceCaps licences_;
   Preemption preemption_;
+  FairShareTree fair_shares_;
   std::vector<RunningJob> running_;
   std::vector<PendingJob> pending_;
   std::vector<ArrivingJob> arriving_;

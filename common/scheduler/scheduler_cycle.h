@@ -19,6 +19,7 @@ namespace gpuadvise {
 struct Waiting {
   const PendingJob* job = nullptr;
   Rank rank;
+  int64_t priority = 0;     // the rank's, without what fair share has changed since the snapshot
   double run_seconds = -1;  // negative: until its limit
   int64_t since = 0;        // arrival time
   int32_t index = -1;       // in queue.pending(); -1: the request, or an arrival

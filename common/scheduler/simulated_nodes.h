@@ -20,6 +20,7 @@ struct ActiveJob {
   int64_t until = kNever;  // end at its limit, as the scheduler plans
   std::vector<GroupShare> shares;
   const CapUses* caps = nullptr;
+  UsageShare usage;
 
   // For preemption.
   int32_t preempt_class = -1;

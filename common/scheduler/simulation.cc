@@ -30,7 +30,11 @@
 // Licences are usage limits (licence_caps.h). A powered-down node delays its first job until it is
 // up.
 //
-// Limits. Fair share does not change over time. Topology, PreemptExemptTime and GraceTime are not
+// Fair share (fair_share.h). What starts and ends changes the usage of its association, and every
+// PriorityCalcPeriod the queue is ordered anew by the factors that follow. Jobs on nodes that are
+// not simulated go on as they are.
+//
+// Limits. Topology, PreemptExemptTime and GraceTime are not
 // simulated. A node shared only by jobs of one user counts as whole. Work after a checkpoint counts
 // as lost. docs/slurm-conf.md covers slurm.conf key by key; doubts.h reports what can affect an
 // answer.
@@ -50,6 +54,7 @@
 #include "common/scheduler/job_duration_draw.h"
 #include "common/scheduler/scheduler_cycle.h"
 #include "common/scheduler/simulated_nodes.h"
+#include "common/scheduler/simulated_shares.h"
 
 namespace gpuadvise {
 namespace {
@@ -80,6 +85,7 @@ class QueueSimulation final : public SchedulerEvents {
         options_(queue.scheduler()),
         everything_(NeedsEverything()),
         nodes_(queue, GroupsInScope()),
+        shares_(queue),
         run_time_draw_(Questions()),
         passes_(queue, nodes_, pending_, *this) {
     FindSimulated();
@@ -169,6 +175,10 @@ class QueueSimulation final : public SchedulerEvents {
     followed_.assign(follows_ ? queue_.pending().size() : 0, {});
     nodes_.Restart();
     passes_.Restart();
+    shares_.Restart();
+    for (const UsageShare& elsewhere : usage_elsewhere_) {
+      shares_.Add(elsewhere.leaf, elsewhere.per_second);
+    }
     coming_.emplace(
         queue_, sample, [this](const PendingJob& job) { return IsSimulated(job); },
         played_until_ ? kMostOfFuture : ComingJobs::kMost);
@@ -182,7 +192,8 @@ class QueueSimulation final : public SchedulerEvents {
   // Finds what is simulated in every sample.
   void FindSimulated() {
     for (size_t i = 0; i < queue_.running().size(); ++i) {
-      if (IsSimulated(queue_.running()[i])) simulated_running_.push_back(i);
+      const RunningJob& job = queue_.running()[i];
+      IsSimulated(job) ? simulated_running_.push_back(i) : usage_elsewhere_.push_back(job.usage);
     }
     for (size_t i = 0; i < queue_.pending().size(); ++i) {
       const PendingJob& job = queue_.pending()[i];
@@ -318,6 +329,8 @@ class QueueSimulation final : public SchedulerEvents {
     active.shares = nodes_.EmptyShares();
     active.shares = job.shares;
     active.caps = &job.caps;
+    active.usage = job.usage;
+    shares_.Add(job.usage.leaf, job.usage.per_second);
     active.preempt_class = job.preempt_class;
     active.priority = job.priority;
     active.started = -std::llround(job.elapsed);
@@ -336,7 +349,7 @@ class QueueSimulation final : public SchedulerEvents {
       }
       const double ran = job.run_time ? run_times_[queue_.running().size() + i] : -1;
       if (!is_in_ && IsTask(job)) continue;
-      pending_.push_back({&job, job.rank, ran, 0, static_cast<int32_t>(i)});
+      pending_.push_back({&job, job.rank, job.rank.priority, ran, 0, static_cast<int32_t>(i)});
       if (follows_) followed_[i] = {0, -1, job.user != own_user_};
       if (follows_ ? followed_[i].counts : IsWanted(job)) ++left_;
     }
@@ -373,7 +386,7 @@ class QueueSimulation final : public SchedulerEvents {
   }
 
   Waiting Request() const {
-    Waiting waiting{request_, request_->rank};
+    Waiting waiting{request_, request_->rank, request_->rank.priority};
     if (follows_) {
       waiting.run_seconds = given_run_seconds_;
     } else if (request_->run_time) {
@@ -417,7 +430,7 @@ class QueueSimulation final : public SchedulerEvents {
   int64_t NextEvent() {
     while (!edges_.empty() && edges_.back() <= now_) edges_.pop_back();
     const int64_t edge = edges_.empty() ? kNever : edges_.back();
-    return std::min({nodes_.NextEnd(), edge, coming_->Next(now_)});
+    return std::min({nodes_.NextEnd(), edge, coming_->Next(now_), shares_.Next()});
   }
 
   // Whether a job may have become able to start.
@@ -427,10 +440,15 @@ class QueueSimulation final : public SchedulerEvents {
       nodes_.EndUntil(now_, [&](const ActiveJob& job) { Ended(job); });
       news = true;
     }
+    if (shares_.Next() <= now_ && shares_.Update(now_)) {
+      OrderAnew();
+      news = true;
+    }
     while (coming_->Next(now_) <= now_) {
       const ComingJob& one = coming_->Take();
-      Waiting waiting{one.job, one.rank, one.run_seconds, now_};
-      waiting.gaps_only = request_ == nullptr || request_->rank < one.rank;
+      Waiting waiting{one.job, one.rank, one.rank.priority, one.run_seconds, now_};
+      waiting.rank.priority += shares_.Gained(one.job->usage.leaf);
+      waiting.gaps_only = IsBehindTheRequest(waiting);
       if (follows_ && now_ <= window_) {
         waiting.arrival = arrivals_++;
         followed_.push_back({now_, -1, one.job->user != own_user_});
@@ -442,6 +460,28 @@ class QueueSimulation final : public SchedulerEvents {
     return news;
   }
 
+  bool IsBehindTheRequest(const Waiting& waiting) const {
+    if (request_ == nullptr) return true;
+    Rank own = request_->rank;
+    own.priority += shares_.Gained(request_->usage.leaf);
+    return own < waiting.rank;
+  }
+
+  // By what fair share makes of their priorities now.
+  void OrderAnew() {
+    std::erase_if(pending_, [](const Waiting& waiting) { return waiting.gone; });
+    for (Waiting& waiting : pending_) {
+      waiting.rank.priority = waiting.priority + shares_.Gained(waiting.job->usage.leaf);
+    }
+    for (Waiting& waiting : pending_) {
+      const bool arrived = waiting.index < 0 && waiting.job != request_ && !waiting.requeued;
+      if (arrived) waiting.gaps_only = IsBehindTheRequest(waiting);
+    }
+    std::stable_sort(pending_.begin(), pending_.end(),
+                     [](const Waiting& a, const Waiting& b) { return a.rank < b.rank; });
+    passes_.Restart();
+  }
+
   // Inserts a job by rank.
   void Queue(const Waiting& waiting) {
     const auto demand =
@@ -451,6 +491,7 @@ class QueueSimulation final : public SchedulerEvents {
   }
 
   void Ended(const ActiveJob& job) {
+    shares_.Add(job.usage.leaf, -job.usage.per_second);
     open_.erase(job.id);
     if (request_ == nullptr || follows_ || job.requeued_as != request_) return;
     done_ = true;
@@ -458,6 +499,7 @@ class QueueSimulation final : public SchedulerEvents {
   }
 
   void Lose(const ActiveJob& job) override {
+    shares_.Add(job.usage.leaf, -job.usage.per_second);
     if (job.played >= 0) played_[static_cast<size_t>(job.played)].end = now_;
     const PreemptMode mode = queue_.preemption().ModeOf(job.preempt_class);
     const bool own = job.requeued_as == request_;
@@ -465,7 +507,9 @@ class QueueSimulation final : public SchedulerEvents {
       open_.erase(job.id);
       return;
     }
-    Waiting waiting{job.requeued_as, job.requeued_as->rank, job.run_seconds, now_};
+    const Rank& rank = job.requeued_as->rank;
+    Waiting waiting{job.requeued_as, rank, rank.priority, job.run_seconds, now_};
+    waiting.rank.priority += shares_.Gained(job.requeued_as->usage.leaf);
     waiting.requeued = true;
     if (job.played >= 0) {
       waiting.index = static_cast<int32_t>(played_[static_cast<size_t>(job.played)].pending);
@@ -525,6 +569,8 @@ class QueueSimulation final : public SchedulerEvents {
                                        std::max(active.until, now_ + 1));
     }
     active.caps = &job.caps;
+    active.usage = job.usage;
+    shares_.Add(job.usage.leaf, job.usage.per_second);
     active.preempt_class = option.preempt_class;
     active.priority = waiting.rank.priority;
     active.started = now_;
@@ -580,8 +626,10 @@ class QueueSimulation final : public SchedulerEvents {
   const SchedulerOptions& options_;
   const bool everything_;
   SimulatedNodes nodes_;
-  std::vector<size_t> simulated_running_;  // indices in queue_.running()
-  std::vector<size_t> simulated_pending_;  // indices in queue_.pending(), in order
+  SimulatedShares shares_;
+  std::vector<UsageShare> usage_elsewhere_;  // of running jobs that are not simulated
+  std::vector<size_t> simulated_running_;    // indices in queue_.running()
+  std::vector<size_t> simulated_pending_;    // indices in queue_.pending(), in order
   RunTimeDraw run_time_draw_;
   int64_t now_ = 0;
   int64_t phase_ = 0;

@@ -139,6 +139,11 @@ PriorityScale MakePriorityScale(const Snapshot& snapshot) {
   return scale;
 }
 
+double FairShareOf(const Association& user, const SchedulerConfig& config, int64_t users) {
+  return HasFlag(config.priority_flags, "NO_FAIR_TREE") ? ClassicFairShare(user)
+                                                        : ExactFairShare(user.fair_share, users);
+}
+
 PriorityFactors PredictPriority(const Snapshot& snapshot, const PriorityScale& scale,
                                 const JobRequest& request, const Partition& partition,
                                 const Submitter& submitter) {
@@ -152,10 +157,8 @@ PriorityFactors PredictPriority(const Snapshot& snapshot, const PriorityScale& s
   PriorityFactors factors;
   const Association* assoc = FindAssociation(snapshot, submitter, partition.name);
   if (assoc != nullptr) {
-    const double share = HasFlag(config.priority_flags, "NO_FAIR_TREE")
-                             ? ClassicFairShare(*assoc)
-                             : ExactFairShare(assoc->fair_share, scale.user_associations);
-    factors.fair_share = weighted(weights.fair_share, share);
+    factors.fair_share =
+        weighted(weights.fair_share, FairShareOf(*assoc, config, scale.user_associations));
     factors.association =
         weighted(weights.association,
                  Share(assoc->priority, scale.most_association, raw("NO_NORMAL_ASSOC")));

@@ -33,6 +33,10 @@ struct PriorityFactors {
 PriorityFactors PredictPriority(const Snapshot& snapshot, const JobRequest& request,
                                 const Partition& partition, const Submitter& submitter);
 
+// The fair-share factor (0 to 1) of a user's association, as exactly as what Slurm reports of it
+// allows. `users`: user associations on the cluster.
+double FairShareOf(const Association& user, const SchedulerConfig& config, int64_t users);
+
 // Normalisation of the multifactor priority: parts that depend only on the cluster. Computed once
 // per snapshot, so that each priority is cheap. Immutable; safe from any thread.
 struct PriorityScale {

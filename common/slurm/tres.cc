@@ -126,4 +126,13 @@ std::optional<double> ComputeBilling(const std::string& weights, const TresCount
   return largest ? most : sum;
 }
 
+double UsagePerSecond(const TresCounts& tres, const Partition& partition, const Qos* qos,
+                      const SchedulerConfig& config) {
+  const auto cpus = tres.find("cpu");
+  const auto billing =
+      ComputeBilling(partition.billing_weights, tres, HasFlag(config.priority_flags, "MAX_TRES"));
+  const double unweighted = cpus == tres.end() ? 0 : static_cast<double>(cpus->second);
+  return billing.value_or(unweighted) * (qos != nullptr ? qos->usage_factor : 1);
+}
+
 }  // namespace gpuadvise

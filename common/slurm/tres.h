@@ -31,4 +31,9 @@ std::string CanonicalTres(std::string_view name);
 std::optional<double> ComputeBilling(const std::string& weights, const TresCounts& tres,
                                      bool largest);
 
+// The usage that a job which holds `tres` adds a second, as fair share counts it: its billing TRES,
+// which without weights are its CPUs, times the UsageFactor of its QOS (null: 1).
+double UsagePerSecond(const TresCounts& tres, const Partition& partition, const Qos* qos,
+                      const SchedulerConfig& config);
+
 }  // namespace gpuadvise

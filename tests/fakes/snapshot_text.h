@@ -22,11 +22,11 @@
 //        [qos a,b] [flags MAINT,DAILY] [nodes N] [tres cpu=8,gres/gpu=2] [licenses matlab=2]
 //   licence NAME TOTAL [used N] [reserved N] [remote]
 //   qos NAME [priority N] [flags a,b] [preempts a,b] [preempt-mode CANCEL] LIMITS
-//   assoc ACCOUNT [user U] [parent P] [in PARTITION] [fair 0.5] [priority N] [qos a,b]
-//        [default-qos Q] [default] LIMITS
+//   assoc ACCOUNT [user U] [parent P] [in PARTITION] [fair 0.5] [shares N] [usage S]
+//        [priority N] [qos a,b] [default-qos Q] [default] LIMITS
 //   config KEY VALUE
 //        KEY: priority scheduler parameters select enforce flags tres preempt preempt-mode kill-wait
-//             age fairshare size partition qos assoc max-age favor-small
+//             age fairshare size partition qos assoc max-age half-life favor-small
 //             def-mem-per-cpu def-mem-per-node select-type topology hidden private resume-timeout
 //             suspend-timeout
 //
