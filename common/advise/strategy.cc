@@ -14,6 +14,7 @@
 #include "common/forecast/cheaper_start.h"
 #include "common/forecast/limit_advice.h"
 #include "common/plan/prices.h"
+#include "common/slurm/policy.h"
 #include "common/slurm/tres.h"
 
 namespace gpuadvise {

@@ -45,7 +45,9 @@ std::vector<int64_t> WaitBounds::Within(const PendingJob& job, const WaitDistrib
                                         const SimulatedWait& simulated) const {
   std::vector<int64_t> waits = LikelyWaits(wait);
   const double plan = simulated.plan_limits_seconds;
-  if (share_of_a_day_ < 1 && job.after.empty() && !job.held && !MayMeetALimit(job)) {
+  // Those behind it may be before it once fair share has changed.
+  if (share_of_a_day_ < 1 && queue_.fair_shares().empty() && job.after.empty() && !job.held &&
+      !MayMeetALimit(job)) {
     for (int64_t& each : waits) {
       const double beyond = static_cast<double>(each) - plan;
       if (beyond > 0) each = std::llround(plan + share_of_a_day_ * beyond);

@@ -131,7 +131,7 @@ const std::array kKeys = {
             [](const Snapshot& s) { return s.config.private_data == "none" ? "" : s.config.private_data; }},
     SiteKey{"slurm.conf", "hidden by PrivateData", kUnknown, "jobs that are not seen count as of usual length: make gpuadvised's user an operator",
             [](const Snapshot& s) { return s.config.hidden.empty() ? "" : JoinNames(s.config.hidden); }},
-    SiteKey{"slurm.conf", "PriorityType", kNear, "priorities as multifactor counts them; fair share does not change as time passes",
+    SiteKey{"slurm.conf", "PriorityType", kNear, "priorities as multifactor counts them; fair share follows what runs, in a queue of at most 2,000 jobs",
             [](const Snapshot& s) { return s.config.priority_type; }},
     SiteKey{"slurm.conf", "ResumeTimeout", kSimulated, "a powered-down node starts a job so much later, at the latest",
             [](const Snapshot& s) { return SecondsText(s.config.resume_timeout_seconds); }},

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/base/text.h"
+#include "common/slurm/policy.h"
 
 namespace gpuadvise {
 namespace {

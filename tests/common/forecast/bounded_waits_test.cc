@@ -43,6 +43,13 @@ TEST(BoundedWaits, ThePlanIsNoBoundBehindAUsageLimit) {
   EXPECT_EQ(Longest(limited + kBusy, 0, 26 * kHourSeconds), 26 * kHourSeconds);
 }
 
+TEST(BoundedWaits, ThePlanIsNoBoundWhereFairShareMayChangeTheOrder) {
+  const std::string shared =
+      "config priority multifactor fairshare 1000\n"
+      "assoc root\nassoc lab parent root\nassoc lab user ann default fair 1\n";
+  EXPECT_EQ(Longest(shared + kBusy, 0, 26 * kHourSeconds), 26 * kHourSeconds);
+}
+
 // The earliest wait where past waits say "at once" and the simulation `simulated_first` s at the
 // earliest.
 int64_t EarliestOf(bool free_now, int64_t jobs_before, double simulated_first = 313) {
