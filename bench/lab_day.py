@@ -453,7 +453,7 @@ def record(options):
                 site.start()
             try:
                 day = Day(lab, clock, workload, options.multifactor, site, options.limits)
-                with recording(lab, options):
+                with recording(lab, options.programs, options.record):
                     day.run()
                 rows = day.log()
                 if site:
@@ -474,13 +474,13 @@ def record(options):
 
 
 @contextlib.contextmanager
-def recording(lab, options):
-    """What the collector prints meanwhile goes to a file."""
-    if not options.record:
+def recording(lab, programs_folder, path):
+    """What the collector prints meanwhile goes to a file; None: nowhere."""
+    if not path:
         yield
         return
-    words = [f"{options.programs}/gpuadvise-collect", "slurm-cli", "--poll-interval", "60", "--policy-interval", "300"]
-    with open(options.record, "wb") as out:
+    words = [f"{programs_folder}/gpuadvise-collect", "slurm-cli", "--poll-interval", "60", "--policy-interval", "300"]
+    with open(path, "wb") as out:
         collector = subprocess.Popen(words, env=lab.env, stdin=subprocess.PIPE, stdout=out)
         try:
             yield

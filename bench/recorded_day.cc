@@ -6,9 +6,9 @@
 //
 // The recording holds what gpuadvise-collect saw of a real Slurm, so that two versions are judged
 // on the same day. Each job is forecast as of its submission and, while it waits, every ten
-// minutes. Losses: mean pinball loss over the deciles, of the wait in seconds and of log(wait + 60
-// s).
-// `--rows` prints what was said of each job instead, as CSV.
+// minutes; so is the start of the last task of each array, by the simulation alone, as sweeps are
+// planned. Losses: mean pinball loss over the deciles, of the wait in seconds and of log(wait +
+// 60 s). `--rows` prints what was said of each job instead, as CSV.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,19 +16,25 @@
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/statistics.h"
 #include "common/forecast/live_forecast.h"
 #include "common/forecast/queue_starts.h"
+#include "common/scheduler/queue_model.h"
+#include "common/scheduler/simulation.h"
 #include "common/slurm/snapshot_records.h"
 
 namespace gpuadvise {
 namespace {
 
+constexpr std::string_view kLastTask = "last task of an array";
+
 struct Said {
-  const char* when = "";  // "submitted", "waiting", or "simulated": the simulation's part alone
+  std::string_view when;  // "submitted", "waiting", or "simulated": the simulation's part alone
   int64_t job = 0;
   UnixSeconds at = 0;
   std::vector<double> deciles;  // seconds from then
@@ -48,14 +54,26 @@ class RecordedDay {
     const LiveStep step = live_.See(snapshot);
     state_ = step.state;
     for (const PastJob& job : step.changed) Learn(job);
+    waiting_arrays_.clear();
+    for (const Job& job : snapshot->jobs) {
+      if (job.array_job_id == 0) continue;
+      if (HoldsNodes(job) && job.start_time) {
+        UnixSeconds& last = last_starts_[job.array_job_id];
+        last = std::max(last, *job.start_time);
+      } else {
+        waiting_arrays_.insert(job.array_job_id);
+      }
+    }
   }
 
   void Report(bool rows) const {
     if (rows) fmt::print("when,job,at,priority,wait,p10,p50,p90\n");
-    std::map<std::string, std::vector<std::pair<const Said*, double>>> by_kind;
+    std::map<std::string_view, std::vector<std::pair<const Said*, double>>> by_kind;
     for (const Said& said : said_) {
-      const auto start = starts_.find(said.job);
-      if (start == starts_.end()) continue;
+      const bool of_array = said.when == kLastTask;
+      const auto& starts = of_array ? last_starts_ : starts_;
+      const auto start = starts.find(said.job);
+      if (start == starts.end() || (of_array && waiting_arrays_.contains(said.job))) continue;
       const auto wait = static_cast<double>(std::max<int64_t>(start->second - said.at, 0));
       by_kind[said.when].emplace_back(&said, wait);
       if (rows) {
@@ -70,7 +88,7 @@ class RecordedDay {
  private:
   void Learn(const PastJob& job) {
     if (job.record.start) starts_[job.record.id] = *job.record.start;
-    if (!job.said || !job.said->deciles || !told_.insert({job.record.id, 0}).second) return;
+    if (!job.said || !job.said->deciles || !told_.insert(job.record.id).second) return;
     Said said{"submitted", job.record.id, job.record.eligible, {}, 0};
     for (const int32_t each : *job.said->deciles) said.deciles.push_back(each);
     said_.push_back(std::move(said));
@@ -87,6 +105,28 @@ class RecordedDay {
       for (int i = 1; i <= 9; ++i) said.deciles.push_back(one.wait.simulation.Quantile(i / 10.0));
       said_.push_back(std::move(said));
     }
+    AskArrays();
+  }
+
+  void AskArrays() {
+    const QueueModel& queue = *state_->queue;
+    std::map<int64_t, std::vector<int64_t>> lasts;  // by array, one a sample
+    for (const PendingJob& job : queue.pending()) {
+      if (job.of_array) lasts[job.id];
+    }
+    if (lasts.empty()) return;
+    for (int sample = 0; sample < queue.options().samples; ++sample) {
+      std::map<int64_t, int64_t> last;
+      for (const SimulatedJob& job : SimulateQueue(queue, sample)) {
+        int64_t& start = last[queue.pending()[job.pending].id];
+        start = std::max(start, job.start);
+      }
+      for (auto& [id, starts] : lasts) starts.push_back(last[id]);
+    }
+    for (auto& [id, starts] : lasts) {
+      std::sort(starts.begin(), starts.end());
+      said_.push_back({kLastTask, id, asked_at_, DecilesOf(starts), 0});
+    }
   }
 
   static double Pinball(const std::vector<double>& deciles, double wait, bool log) {
@@ -99,8 +139,7 @@ class RecordedDay {
     return sum / static_cast<double>(deciles.size());
   }
 
-  static void Score(const std::string& kind,
-                    const std::vector<std::pair<const Said*, double>>& all) {
+  static void Score(std::string_view kind, const std::vector<std::pair<const Said*, double>>& all) {
     double seconds = 0, log = 0;
     int64_t shown = 0, covered = 0, far = 0;
     std::vector<double> errors;
@@ -127,7 +166,9 @@ class RecordedDay {
   UnixSeconds asked_at_ = 0;
   std::vector<Said> said_;
   std::map<int64_t, UnixSeconds> starts_;
-  std::map<int64_t, int> told_;
+  std::set<int64_t> told_;
+  std::map<int64_t, UnixSeconds> last_starts_;  // of arrays
+  std::set<int64_t> waiting_arrays_;            // in the last snapshot
 };
 
 }  // namespace

@@ -147,7 +147,9 @@ def live(rule, seed, options):
         with lab_day.DayLab(clock, options.multifactor) as lab, lab_day.DaySite(lab, options.bin_dir.absolute()) as site:
             site.start(**SETTINGS.get(rule, {}))
             day = Day(lab, clock, site, seed, options)
-            day.run(rule)
+            record = path_of(options, seed, rule).with_suffix(".recording") if options.record else None
+            with lab_day.recording(lab, options.bin_dir, record):
+                day.run(rule)
             told = day.told()
             if (log := site.home(day.training.user) / "keep.log").exists():
                 told["keeper"] = log.read_text()[-20_000:]
@@ -251,6 +253,7 @@ def main():
     parser.add_argument("--hours", type=float, default=12, help="of the clock")
     parser.add_argument("--load", type=float, default=0.8, help="of others' jobs, in shares of the cluster's GPU time")
     parser.add_argument("--speed", type=float, default=60)
+    parser.add_argument("--record", action="store_true", help="keep what the collector sees, for bench/recorded_day.cc")
     options = parser.parse_args()
     for rule in options.rules:
         if rule not in RULES:
