@@ -148,14 +148,23 @@ std::vector<int64_t> StartableNow(const QueueModel& queue, const HeldJobs& held)
   std::vector<int64_t> startable;
   if (last == 0) return startable;
   GroupPlan plan = PlanOfRunning(queue, Durations::kLimits);
-  for (size_t i = 0; i < last; ++i) {
+  int64_t tried = 0;  // an array counts once
+  for (size_t i = 0; i < last && tried < queue.scheduler().max_job_test; ++i) {
     const PendingJob& job = pending[i];
     if (!job.after.empty() || !IsWithinLimits(queue, job)) continue;
+    if (job.task == 0) ++tried;
     const Chosen chosen = EarliestOf(plan, job, Durations::kLimits);
     if (chosen.slot.start >= kNever) continue;
     if (chosen.slot.start <= 0) startable.push_back(job.id);
-    const PartitionOption& option = job.options[chosen.option];
-    if (!held.IsHeld(job.id)) plan.Take(*option.requirements, chosen.slot, option.duration);
+    if (held.IsHeld(job.id)) continue;
+    const GroupRequirements& requirements = *job.options[chosen.option].requirements;
+    const int64_t duration = job.options[chosen.option].duration;
+    if (chosen.slot.start <= 0) {
+      plan.Take(requirements, chosen.slot, duration);
+    } else {  // backfill keeps whole nodes for a job that waits
+      const int64_t end = duration >= kNever ? kNever : chosen.slot.start + duration;
+      plan.Reserve(requirements, chosen.slot, chosen.slot.start, end);
+    }
   }
   return startable;
 }
