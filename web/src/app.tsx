@@ -1,6 +1,7 @@
 // The page: head, the view that the address names, foot.
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
 import { LiveContext, useStream } from './live/live';
+import { useTelling, useWatchList, WatchContext } from './live/watches';
 import { Footer } from './parts/footer';
 import { Header } from './parts/header';
 import { Palette } from './parts/palette';
@@ -13,12 +14,16 @@ import { useClock } from './parts/clock';
 import { titleOf, useView } from './views';
 
 export function App() {
-  const live = useStream();
+  const watches = useWatchList();
+  const live = useStream(watches.list.some((one) => one.said === null));
+  useTelling(live, watches);
   const [theme, flip] = useTheme();
   return (
     <ThemeContext.Provider value={theme}>
       <LiveContext.Provider value={live}>
-        <Page flipTheme={flip} />
+        <WatchContext.Provider value={watches}>
+          <Page flipTheme={flip} />
+        </WatchContext.Provider>
       </LiveContext.Provider>
     </ThemeContext.Provider>
   );

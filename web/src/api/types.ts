@@ -14,4 +14,5 @@ export interface SnapshotEvent {
   version: string;
   pending: number;
   running: number;
+  free: { gpu: string; free: number }[];
 }

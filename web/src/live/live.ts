@@ -15,21 +15,21 @@ export const LiveContext = createContext<Live>(kNothing);
 
 export const useLive = (): Live => useContext(LiveContext);
 
-/** Opens the stream for as long as the page is there to be seen. */
-export function useStream(): Live {
+/** Opens the stream for as long as the page is there to be seen, or `watches` for the visitor. */
+export function useStream(watches: boolean): Live {
   const [live, setLive] = useState<Live>(kNothing);
+  const [stream] = useState(() => new Stream(setLive));
   useEffect(() => {
-    const stream = new Stream(setLive);
-    const back = () => (document.hidden ? stream.rest() : stream.hurry());
+    const back = () => (document.hidden && !watches ? stream.stop() : stream.hurry());
     back();
     window.addEventListener('online', back);
     document.addEventListener('visibilitychange', back);
     return () => {
-      stream.stop();
       window.removeEventListener('online', back);
       document.removeEventListener('visibilitychange', back);
     };
-  }, []);
+  }, [stream, watches]);
+  useEffect(() => () => stream.stop(), [stream]);
   return live;
 }
 

@@ -35,15 +35,11 @@ export class Stream {
     source.onerror = () => this.lost();
   }
 
+  /** Lets go of the connection, of which a browser allows six for all tabs of a host. */
   stop(): void {
     clearTimeout(this.timer);
     this.source?.close();
     this.source = null;
-  }
-
-  /** Nobody looks: lets go of the connection, of which a browser allows six for all tabs of a host. */
-  rest(): void {
-    this.stop();
   }
 
   /** The network or the tab is back: waits neither for the back-off nor, after a sleep, for the timer of the silence. */

@@ -3,19 +3,21 @@
 
 const kPrefix = 'gpuadvise.';
 
-export function recall(key: string): string | null {
+type Store = 'localStorage' | 'sessionStorage'; // of the browser, of the tab
+
+export function recall(key: string, store: Store = 'localStorage'): string | null {
   try {
-    return window.localStorage.getItem(kPrefix + key);
+    return window[store].getItem(kPrefix + key);
   } catch {
     return null;
   }
 }
 
 /** Null forgets it. */
-export function remember(key: string, value: string | null): void {
+export function remember(key: string, value: string | null, store: Store = 'localStorage'): void {
   try {
-    if (value === null) window.localStorage.removeItem(kPrefix + key);
-    else window.localStorage.setItem(kPrefix + key, value);
+    if (value === null) window[store].removeItem(kPrefix + key);
+    else window[store].setItem(kPrefix + key, value);
   } catch {
     // refused or full: the page goes on without
   }

@@ -1,6 +1,7 @@
 // The question on top of Now: how much, for how long, from when on. It is in the address, so that it can be sent.
 import type { GpuWaits, Selection, SelectRequest, Waits } from '../../api/contract';
 import { numberParam } from '../../parts/route';
+import { plural } from '../../words/numbers';
 
 export interface Question {
   gpus: number; // on each node
@@ -24,6 +25,7 @@ export interface Start {
 
 const kHour = 3600;
 const kMostHours = 9999;
+export const kSoonSeconds = 30; // what starts sooner starts now
 export const kUsual: Question = { gpus: 1, nodes: 1, hours: 8, memory: 0, begin: null };
 
 export function questionOf(params: URLSearchParams): Question {
@@ -37,6 +39,10 @@ export function questionOf(params: URLSearchParams): Question {
     begin: begin > 0 ? begin : null,
   };
 }
+
+/** "2 GPUs × 3 nodes for 8 h, at least 24 GB". */
+export const questionWords = ({ gpus, nodes, hours, memory }: Question): string =>
+  `${plural(gpus, 'GPU')} × ${plural(nodes, 'node')} for ${hours} h${memory > 0 ? `, at least ${memory} GB` : ''}`;
 
 /** What POST /v1/select is asked. */
 export function selectBody(question: Question): SelectRequest {

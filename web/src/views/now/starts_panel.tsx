@@ -3,21 +3,36 @@ import { Name } from '../../parts/name';
 import { Panel, Trouble } from '../../parts/panel';
 import { Rejections } from '../../parts/rejected';
 import { hashOf, setParams } from '../../parts/route';
+import { Tell } from '../../parts/tell';
+import { questionHash } from '../../live/watches';
 import { waitLevel } from '../../words/durations';
 import { memory as memoryWords } from '../../words/numbers';
 import { clockRange, clockTime } from '../../words/times';
-import { firstOfTypes, kUsual, questionOf } from './question';
+import { firstOfTypes, kSoonSeconds, kUsual, questionOf } from './question';
 import type { Question, Start } from './question';
 import type { Asked } from './starts';
 
 const kPlaces = 3;
-const kSoonSeconds = 30;
 
 export function StartsPanel({ asked: { question, starts, selection }, now }: { asked: Asked; now: number }) {
   const data = selection?.data ?? null;
   const error = selection?.error ?? null;
   return (
-    <Panel title="When would a job start?" id="starts">
+    <Panel
+      title="When would a job start?"
+      id="starts"
+      actions={
+        <Tell
+          of={questionHash(question)}
+          label={
+            <>
+              Tell me<span class="who-word"> when they are free</span>
+            </>
+          }
+          job="JOB"
+        />
+      }
+    >
       <Form question={question} now={now} />
       {error ? <Trouble error={error} hasData={data !== null} /> : null}
       <div class="starts-place" aria-busy={selection?.loading ?? false}>
@@ -105,7 +120,7 @@ function Starts({ starts, now, failed, reason }: StartsProps) {
   return (
     <ol class="starts" aria-label="Where it starts first">
       {shown.map((one, at) => (
-        <li key={one?.gpu ?? at} class={one ? `start wait-edge-${waitLevel(one.p90) ?? 5}` : 'start'}>
+        <li key={one?.gpu ?? at} class="start" style={one ? { borderLeftColor: `var(--wait-${waitLevel(one.p90) ?? 5})` } : undefined}>
           {one ? <StartWords one={one} now={now} /> : <span class="quiet">{at === 0 ? 'asking …' : '…'}</span>}
         </li>
       ))}

@@ -8,6 +8,8 @@ import { Name } from '../../parts/name';
 import { Answering, Warnings } from '../../parts/panel';
 import { hashOf } from '../../parts/route';
 import { Sentences } from '../../parts/sentences';
+import { Tell } from '../../parts/tell';
+import { jobHash } from '../../live/watches';
 import { ShareBar } from '../../parts/share_bar';
 import { duration, length, limit } from '../../words/durations';
 import { decimal, grouped, plural } from '../../words/numbers';
@@ -21,13 +23,13 @@ export function JobDetails({ id, list }: { id: string; list: RefObject<HTMLEleme
       {gone ? (
         <p class="quiet">Job {id} neither waits nor runs now.</p>
       ) : (
-        <Answering of={answer}>{(job) => (job ? <Facts job={job} /> : null)}</Answering>
+        <Answering of={answer}>{(job) => (job ? <Facts job={job} id={id} /> : null)}</Answering>
       )}
     </Details>
   );
 }
 
-function Facts({ job }: { job: Job }) {
+function Facts({ job, id }: { job: Job; id: string }) {
   const now = job.meta.snapshot_taken_at ?? 0;
   const pending = job.state === 'PENDING';
   return (
@@ -83,7 +85,7 @@ function Facts({ job }: { job: Job }) {
         {job.moved ? <Fact term="Forecast at submission">{fullTime(job.moved.said_start)}</Fact> : null}
       </dl>
       {job.moved ? <Sentences of={job.moved.because} /> : null}
-      {pending ? <Pending job={job} /> : null}
+      {pending ? <Pending job={job} id={id} /> : null}
       <Warnings of={job.warnings} />
     </>
   );
@@ -129,7 +131,7 @@ function RunsOn({ job }: { job: Job }) {
   );
 }
 
-function Pending({ job }: { job: Job }) {
+function Pending({ job, id }: { job: Job; id: string }) {
   const advice = job.limit_advice?.time_limit_seconds ? job.limit_advice : null;
   return (
     <>
@@ -147,6 +149,7 @@ function Pending({ job }: { job: Job }) {
           </li>
         ))}
       </ul>
+      <Tell of={jobHash(id)} label={`Tell me when ${job.array_task_count > 1 ? 'its last task' : 'it'} starts`} job={id} />
       {job.jobs_before ? <Ahead job={job} /> : null}
       {job.priority_factors ? <Priority parts={job.priority_factors} /> : null}
       <h4>What would start it sooner</h4>
