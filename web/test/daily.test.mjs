@@ -146,7 +146,7 @@ test('Now ends with the cluster: two figures, the trend and the best time in a s
     await panel.locator('canvas').waitFor();
     assert.deepEqual(await panel.locator('.figure b').allTextContents(), [String(gpus.free), String(all.pending_gpus)]);
     const words = await panel.textContent();
-    assert.match(words, /Allocated: \d+ % of all GPUs in the last 24 hours, \d+ % in the last 7 days/);
+    assert.match(words, /Allocated: \d+ % of all GPUs in the last 24 hours, \d+ % in the last 7 days, \d+ % in the 7 days before\./);
     assert.match(
       words,
       /Best time to submit: Monday to Friday, 04:00–08:00\. The 90th percentile of the wait is 25 min then, and 3 h 10 over the whole week \(210 jobs\)\./,

@@ -153,3 +153,28 @@ test('History is asked for as many weeks as the range needs', () =>
       (url) => !url.includes('range='),
     );
   }));
+
+test('The week before is behind what shows at most two weeks, as far as it is known', () =>
+  withPage(world, async (page) => {
+    const names = async (hash, name) => {
+      await page.goto('about:blank');
+      await visit(page, world.fake.url, hash);
+      const chart = figure(page, name);
+      await chart.locator('canvas').waitFor();
+      return chart.locator('.plot-legend li').allInnerTexts();
+    };
+    assert.deepEqual(await names('history', /^Jobs waiting over/), ['jobs waiting']);
+    assert.deepEqual(await names('history?range=7d', /^Jobs waiting over/), ['a week before', 'jobs waiting']);
+    assert.deepEqual(await names('history?range=7d&weeks=1', /^Jobs waiting over/), ['jobs waiting']);
+    assert.deepEqual(await names('now', /^GPUs allocated/), ['a week before', 'allocated', 'waited for']);
+    const { series, until: end } = known('weeks=8');
+    const from = series.findIndex((row) => row.time >= end - 7 * kDay);
+    const then = series.find((row) => row.time + row.seconds > series[from].time - 7 * kDay);
+    await visit(page, world.fake.url, 'history?range=7d&clock=cluster');
+    await atTheLeft(page, /^GPUs over time/);
+    const told = await figure(page, /^GPUs over time/)
+      .locator('.plot-legend b')
+      .first()
+      .innerText();
+    assert.ok(Math.abs(Number(told) - then.busy_gpus) < 0.6, `${told} ${then.busy_gpus}`);
+  }));

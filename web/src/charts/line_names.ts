@@ -7,7 +7,7 @@ const kMostLetters = 16;
 const kLeastWidth = 520; // of a chart; narrower, the legend alone has them
 const kPerLetter = 6.8;
 
-const named = (lines: Line[]) => lines.filter((line) => line.legend !== false);
+const named = (lines: Line[]) => lines.filter((line) => line.legend !== false && !line.faint);
 const short = (name: string) => (name.length > kMostLetters ? `${name.slice(0, kMostLetters - 1)}…` : name);
 
 /** Pixels that the names need on the right. */

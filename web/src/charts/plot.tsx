@@ -14,6 +14,7 @@ export interface Line {
   dash?: number[];
   points?: boolean;
   legend?: boolean; // false: drawn, not named
+  faint?: boolean; // thin, and not named at its end
 }
 
 export interface PlotProps {
@@ -94,7 +95,11 @@ function Legend({ lines, at, yWords }: { lines: Line[]; at: number | null; yWord
           const value = at === null ? null : line.values[at];
           return (
             <li key={line.name}>
-              <i class={line.dash ? 'swatch swatch-dashed' : 'swatch'} style={{ color: `var(${line.token})` }} aria-hidden="true" />
+              <i
+                class={`swatch ${line.dash ? 'swatch-dashed' : ''} ${line.faint ? 'swatch-faint' : ''}`}
+                style={{ color: `var(${line.token})` }}
+                aria-hidden="true"
+              />
               <bdi class="name">{line.name.slice(0, 60)}</bdi>
               {value === null || value === undefined ? null : <b>{yWords(value)}</b>}
             </li>

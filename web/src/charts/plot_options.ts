@@ -106,7 +106,7 @@ function series(line: PlotProps['lines'][number], colour: Colour): uPlot.Series 
   return {
     label: line.name,
     stroke: colour(line.token),
-    width: 1.75,
+    width: line.faint ? 1 : 1.75,
     dash: line.dash,
     spanGaps: false,
     points: { show: line.points ?? false, size: 6, fill: colour('--panel') },

@@ -7,6 +7,7 @@ import { clusterTime } from '../../words/times';
 import { partOf, setRange } from '../../parts/range';
 import type { Part } from '../../parts/range';
 import { ZoomControls } from '../../charts/zoom';
+import { weekBefore } from './week_before';
 import { SeriesTable } from './series_table';
 
 const kMostRows = 100;
@@ -43,7 +44,10 @@ export function OverTime({ data, gpu, said, range }: OverTimeProps) {
           x={x}
           xWords={xWords}
           yWords={yWords}
-          lines={[{ name: 'jobs waiting', token: '--series-1', values: waiting }]}
+          lines={[
+            ...weekBefore(data.series, data.series, shown, 'pending'),
+            { name: 'jobs waiting', token: '--series-1', values: waiting },
+          ]}
         />
         <Plot
           part={part}
@@ -53,6 +57,7 @@ export function OverTime({ data, gpu, said, range }: OverTimeProps) {
           xWords={xWords}
           yWords={yWords}
           lines={[
+            ...weekBefore(data.series, data.series, shown, 'busy_gpus'),
             { name: 'allocated', token: '--series-1', values: busy },
             { name: 'waited for', token: '--series-2', values: wanted, dash: [5, 4] },
             { name: 'all GPUs now', token: '--text-3', values: data.series.map(() => total), dash: [2, 4] },

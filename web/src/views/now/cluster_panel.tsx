@@ -8,6 +8,7 @@ import { hashOf } from '../../parts/route';
 import { decimal, grouped, percent, plural } from '../../words/numbers';
 import { clockOffset, clusterTime } from '../../words/times';
 import { BestTime } from '../history/best_time';
+import { weekBefore } from '../history/week_before';
 import { SeriesTable } from '../history/series_table';
 
 const kDay = 86400;
@@ -75,9 +76,11 @@ function Trend({ history, params }: { history: History; params: URLSearchParams 
   }
   const ofDay = allocatedShare(history, until - kDay, until);
   const ofWeek = allocatedShare(history, until - kWeek, until);
+  const before = allocatedShare(history, until - 2 * kWeek, until - kWeek);
   const said = [
     ...(ofDay === null ? [] : [`${percent(ofDay)} of all GPUs in the last 24 hours`]),
     ...(ofWeek === null ? [] : [`${percent(ofWeek)} in the last 7 days`]),
+    ...(ofWeek === null || before === null ? [] : [`${percent(before)} in the 7 days before`]),
   ];
   const ahead = clockOffset(until);
   const span = chosen ? `${clusterTime(from, ahead)} – ${clusterTime(to, ahead)}` : 'last 7 days';
@@ -101,6 +104,7 @@ function Trend({ history, params }: { history: History; params: URLSearchParams 
         xWords={(at) => clusterTime(at, 0)}
         yWords={(value) => decimal(value)}
         lines={[
+          ...weekBefore(history.series, rows, [from, to], 'busy_gpus'),
           { name: 'allocated', token: '--series-1', values: rows.map((row) => row.busy_gpus) },
           { name: 'waited for', token: '--series-2', values: rows.map((row) => row.pending_gpus), dash: [5, 4] },
         ]}
