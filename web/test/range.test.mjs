@@ -1,6 +1,6 @@
 // One range for all charts over time: chosen once, in the address, and the same in every view.
 import assert from 'node:assert/strict';
-import { visit } from './browser.mjs';
+import { axeFaults, visit } from './browser.mjs';
 import { accuracy, history } from './fake/records.mjs';
 import { test } from './twice.mjs';
 import { makeWorld, until, withPage } from './world.mjs';
@@ -177,4 +177,35 @@ test('The week before is behind what shows at most two weeks, as far as it is kn
       .first()
       .innerText();
     assert.ok(Math.abs(Number(told) - then.busy_gpus) < 0.6, `${told} ${then.busy_gpus}`);
+  }));
+
+test('At most four lines are strong, chosen by their names, in the address', () =>
+  withPage(world, async (page) => {
+    await visit(page, world.fake.url, 'history?weeks=4');
+    const names = figure(page, /by week for 5 GPU types/).locator('.plot-legend button');
+    const strong = () => names.evaluateAll((all) => all.map((one) => one.getAttribute('aria-pressed')));
+    const becomes = (wanted) =>
+      until(
+        page,
+        strong,
+        (list) => list.filter((value) => value === 'true').length === wanted.length && wanted.every((at) => list[at] === 'true'),
+      );
+    const jobs = new Map();
+    for (const row of known('weeks=4').by_week) jobs.set(row.gpu, (jobs.get(row.gpu) ?? 0) + row.jobs);
+    const least = [...jobs.values()].indexOf(Math.min(...jobs.values()));
+    const first = [0, 1, 2, 3, 4].filter((at) => at !== least);
+    await becomes(first);
+    await names.nth(least).press('Enter');
+    const second = [...first.slice(1), least];
+    await becomes(second);
+    assert.ok(await names.nth(least).evaluate((one) => one === document.activeElement));
+    await names.nth(first[1]).press('Enter');
+    await becomes(second.slice(1));
+    assert.deepEqual(await axeFaults(page), []);
+    await page.reload();
+    await becomes(second.slice(1));
+    await page.goBack();
+    await becomes(second);
+    await visit(page, world.fake.url, 'history?weeks=4&lines=nonsense,<b>,constructor');
+    await becomes([]);
   }));

@@ -10,11 +10,7 @@ export function colour(token: string): string {
   return getComputedStyle(probe).color;
 }
 
-const kSeriesCount = 4;
-const kDashes = [undefined, [6, 4], [2, 3]];
+export const kSeriesCount = 4;
 
-/** Token of the `index`-th of several series. */
-export const seriesToken = (index: number): string => `--series-${(index % kSeriesCount) + 1}`;
-
-/** Where there are more series than colours, the dashes tell the rest apart. */
-export const seriesDash = (index: number): number[] | undefined => kDashes[Math.floor(index / kSeriesCount) % kDashes.length];
+/** Token of the `index`-th of several series; those beyond the colours, and -1, are grey. */
+export const seriesToken = (index: number): string => (index >= 0 && index < kSeriesCount ? `--series-${index + 1}` : '--text-3');

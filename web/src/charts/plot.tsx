@@ -6,6 +6,7 @@ import type uPlot from 'uplot';
 import { Empty } from '../parts/panel';
 import type { Part } from '../parts/range';
 import { useThemeName } from '../parts/theme';
+import { kSeriesCount } from './colours';
 
 export interface Line {
   name: string;
@@ -32,6 +33,7 @@ export interface PlotProps {
   height?: number;
   part?: Part | null; // of a time axis; null or left out: all of it
   choose?: (part: Part | null) => void; // another part, by dragging
+  pick?: (line: number) => void; // makes a faint line strong, and a strong one faint
   children?: ComponentChildren; // the table
 }
 
@@ -71,7 +73,7 @@ function Drawn(props: PlotProps) {
     <figure class="plot">
       <div ref={place} class="plot-canvas" style={{ height: `${height}px` }} role="img" aria-label={props.label} />
       <figcaption>
-        <Legend lines={props.lines} at={under} yWords={props.yWords} />
+        <Legend lines={props.lines} at={under} yWords={props.yWords} pick={props.pick} />
         <span class="plot-at">{under === null || props.x[under] === undefined ? '' : props.xWords(props.x[under])}</span>
       </figcaption>
       {props.children ? (
@@ -86,25 +88,41 @@ function Drawn(props: PlotProps) {
 
 export const dataOf = (props: PlotProps) => [props.x, ...props.lines.map((line) => line.values)] as uPlot.AlignedData;
 
-function Legend({ lines, at, yWords }: { lines: Line[]; at: number | null; yWords: (y: number) => string }) {
+interface LegendProps extends Pick<PlotProps, 'lines' | 'yWords' | 'pick'> {
+  at: number | null;
+}
+
+function Legend({ lines, at, yWords, pick }: LegendProps) {
+  const wordsOf = (line: Line) => {
+    const value = at === null ? null : line.values[at];
+    return (
+      <>
+        <i
+          class={`swatch ${line.dash ? 'swatch-dashed' : ''} ${line.faint ? 'swatch-faint' : ''}`}
+          style={{ color: `var(${line.token})` }}
+          aria-hidden="true"
+        />
+        <bdi class="name">{line.name.slice(0, 60)}</bdi>
+        {value === null || value === undefined ? null : <b>{yWords(value)}</b>}
+      </>
+    );
+  };
   return (
     <ul class="plot-legend">
-      {lines
-        .filter((line) => line.legend !== false)
-        .map((line) => {
-          const value = at === null ? null : line.values[at];
-          return (
-            <li key={line.name}>
-              <i
-                class={`swatch ${line.dash ? 'swatch-dashed' : ''} ${line.faint ? 'swatch-faint' : ''}`}
-                style={{ color: `var(${line.token})` }}
-                aria-hidden="true"
-              />
-              <bdi class="name">{line.name.slice(0, 60)}</bdi>
-              {value === null || value === undefined ? null : <b>{yWords(value)}</b>}
-            </li>
-          );
-        })}
+      {lines.map((line, index) =>
+        line.legend === false ? null : (
+          <li key={line.name}>
+            {pick ? (
+              <button type="button" aria-pressed={!line.faint} onClick={() => pick(index)}>
+                {wordsOf(line)}
+              </button>
+            ) : (
+              wordsOf(line)
+            )}
+          </li>
+        ),
+      )}
+      {pick ? <li>Click a name to draw its line strong or grey, at most {kSeriesCount} strong.</li> : null}
     </ul>
   );
 }

@@ -1,10 +1,12 @@
 // A measure by week, one line for each GPU type.
+import { useRef } from 'preact/hooks';
 import type { History } from '../../api/contract';
-import { seriesDash, seriesToken } from '../../charts/colours';
+import { kSeriesCount, seriesToken } from '../../charts/colours';
 import { Plot } from '../../charts/plot';
 import { Name } from '../../parts/name';
 import { partOf } from '../../parts/range';
 import type { Part } from '../../parts/range';
+import { setParams } from '../../parts/route';
 import { DataTable } from '../../parts/table';
 import { duration } from '../../words/durations';
 import { decimal, grouped, percent } from '../../words/numbers';
@@ -15,17 +17,26 @@ interface ByWeekProps {
   data: History;
   measure: Measure;
   range: Part | null;
+  strong: string; // the types whose lines are strong where there are many, as in the address
 }
 
-export function ByWeek({ data, measure, range }: ByWeekProps) {
+export function ByWeek({ data, measure, range, strong }: ByWeekProps) {
   const weeks = [...new Set(data.by_week.map((row) => row.week_start))].sort((a, b) => a - b);
   const names = new Map(data.gpus.map((gpu) => [gpu.gpu, gpu.gpu_name]));
   const gpus = [...new Set(data.by_week.map((row) => row.gpu))];
   const find = new Map(data.by_week.map((row) => [`${row.gpu}@${row.week_start}`, row]));
-  const lines = gpus.map((gpu, index) => ({
+  const slots = slotsOf(strong, data, gpus); // each is a colour
+  const next = useRef(0);
+  const pick = (line: number) => {
+    const gpu = gpus[line] ?? '';
+    const [own, free] = [slots.indexOf(gpu), slots.indexOf('')];
+    const at = own >= 0 ? own : free >= 0 ? free : next.current++ % kSeriesCount;
+    setParams({ lines: slots.map((one, slot) => (slot !== at ? one : own >= 0 ? '' : gpu)).join() });
+  };
+  const lines = gpus.map((gpu) => ({
     name: names.get(gpu) ?? gpu,
-    token: seriesToken(index),
-    dash: seriesDash(index),
+    token: seriesToken(slots.indexOf(gpu)),
+    faint: !slots.includes(gpu),
     values: weeks.map((week) => find.get(`${gpu}@${week}`)?.[measure.key] ?? null),
     points: true,
   }));
@@ -37,6 +48,7 @@ export function ByWeek({ data, measure, range }: ByWeekProps) {
       label={label}
       x={x}
       lines={lines}
+      pick={gpus.length > kSeriesCount ? pick : undefined}
       weeks
       part={partOf(range, x)}
       xWords={(x) => `week of ${weekWords(x, data.until)}`}
@@ -47,6 +59,14 @@ export function ByWeek({ data, measure, range }: ByWeekProps) {
       <WeekTable data={data} names={names} />
     </Plot>
   );
+}
+
+/** The chosen types; at first those with the most jobs. '' is a colour that none has. */
+function slotsOf(said: string, data: History, gpus: string[]): string[] {
+  if (said !== '') return Array.from({ length: kSeriesCount }, (_, at) => gpus.find((gpu) => gpu === said.split(',')[at]) ?? '');
+  const jobs = (gpu: string) => data.by_week.reduce((sum, row) => sum + (row.gpu === gpu ? row.jobs : 0), 0);
+  const most = [...gpus].sort((a, b) => jobs(b) - jobs(a)).slice(0, kSeriesCount);
+  return gpus.filter((gpu) => most.includes(gpu));
 }
 
 function WeekTable({ data, names }: { data: History; names: Map<string, string> }) {

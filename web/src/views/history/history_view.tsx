@@ -81,7 +81,7 @@ function Charts({ data, measure, params }: ChartsProps) {
         id="by-week"
         note={soFar(Math.max(...data.by_week.map((row) => row.week_start)), data.until)}
       >
-        <ByWeek data={data} measure={measure} range={range} />
+        <ByWeek data={data} measure={measure} range={range} strong={params.get('lines') ?? ''} />
       </Panel>
       <Panel title="Queue and use over time" id="over-time">
         <OverTime data={data} gpu={params.get('gpu') ?? ''} said={params.get('range') ?? ''} range={range} />
