@@ -141,6 +141,8 @@ test('Free GPUs that wait say for which job they are kept, and until when', () =
 test('Now ends with the cluster: two figures, the trend and the best time in a sentence', () =>
   withPage(world, async (page) => {
     await visit(page, world.fake.url, 'now?clock=cluster');
+    await page.locator('#waits').getByText('What is p90?').click();
+    assert.ok(await page.getByText('the times by which 10, 50 and 90 % of such jobs start').isVisible());
     const { gpus, all } = answers.waiting(world.fake.cluster);
     const panel = page.locator('section', { has: page.getByRole('heading', { name: 'Cluster', exact: true }) });
     await panel.locator('canvas').waitFor();

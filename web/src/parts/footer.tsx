@@ -23,7 +23,6 @@ export function Footer({ clock }: { clock: Clock }) {
           </select>
         </label>
       )}
-      <span>Start times are forecasts: p10, p50 (median) and p90 are the times by which 10, 50 and 90 % of such jobs start.</span>
       <button type="button" class="link" onClick={openPalette}>
         Jump to … and keys
       </button>

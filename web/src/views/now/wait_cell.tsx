@@ -31,6 +31,12 @@ export function WaitScale() {
           {words}
         </li>
       ))}
+      <li>
+        <details>
+          <summary>What is p90?</summary>
+          p10, p50 (the median) and p90 are the times by which 10, 50 and 90 % of such jobs start.
+        </details>
+      </li>
     </ul>
   );
 }
