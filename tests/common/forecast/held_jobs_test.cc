@@ -60,6 +60,30 @@ TEST(StartableNow, AreThoseThatNothingKeepsFromStarting) {
             std::vector<int64_t>{10});
 }
 
+// One GPU is free. From the first hour on backfill keeps the whole node for 9, which needs two.
+TEST(StartableNow, IsNobodyWhoWouldRunIntoANodeThatIsKept) {
+  const auto startable = [](const std::string& limit) {
+    return StartableNow(*PrepareQueue(
+        SnapshotOf("node n1 a100:4\nrun 6 n1 a100:1 ends 9h\nrun 7 n1 a100:2 ends 1h\n"
+                   "pend 9 a100:2 limit 1h\npend 10 a100:1 limit " +
+                   limit)));
+  };
+  EXPECT_TRUE(startable("90m").empty());
+  EXPECT_EQ(startable("30m"), std::vector<int64_t>{10});
+}
+
+// Backfill looks at no more than bf_max_job_test jobs; the tasks of an array are one of them.
+TEST(StartableNow, IsNobodyThatBackfillDoesNotLookAt) {
+  const auto startable = [](const std::string& most) {
+    return StartableNow(
+        *PrepareQueue(SnapshotOf("config parameters bf_max_job_test=" + most +
+                                 "\nnode n1 a100:4\nnode n2 l40s:4\nrun 7 n1 a100:4 ends 1h\n"
+                                 "pend 8 a100:4 count 3 array 8\npend 9 l40s:1")));
+  };
+  EXPECT_EQ(startable("2"), std::vector<int64_t>{9});
+  EXPECT_TRUE(startable("1").empty());
+}
+
 TEST(ForecastHistory, AHeldJobNeitherBlocksNorIsPromisedResources) {
   ForecastHistory past;
   Snapshot state = SnapshotOf("node n1 a100:4\npend 8 a100:4 limit 9h");
