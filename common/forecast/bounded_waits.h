@@ -24,8 +24,8 @@ class WaitBounds {
   //
   // A young history has seen a few hours of arrivals: what jobs yet to come may add to the plan at
   // the time limits counts in proportion to the share of a day that was watched, unless a usage
-  // limit, a dependency or fair share may delay the job beyond that plan. REQUIRES: AddBefore() of all jobs
-  // before it in the queue, and of no other.
+  // limit, a dependency or fair share may delay the job beyond that plan. REQUIRES: AddBefore() of
+  // all jobs before it in the queue, and of no other.
   std::vector<int64_t> Within(const PendingJob& job, const WaitDistribution& wait,
                               const SimulatedWait& simulated) const;
 
