@@ -20,7 +20,15 @@ constexpr double kAgreement = .02;
 
 constexpr int kDeepest = 64;  // accounts above each other
 
-double Positive(double value) { return std::isfinite(value) && value > 0 ? value : 0; }
+// Above what any cluster has used, and far from where sums overflow.
+constexpr double kMostUsage = 1e18;
+
+double Positive(double value) { return value > 0 ? std::min(value, kMostUsage) : 0; }
+
+// Usage for each share: those with less of it come first.
+double PerShare(double usage, double part) {
+  return part > 0 ? usage / part : std::numeric_limits<double>::infinity();
+}
 
 }  // namespace
 
@@ -60,8 +68,11 @@ void FairShareTree::AddMembers(const Snapshot& snapshot) {
     int depth;
   };
   std::vector<Open> open = {{level.front(), -1, 0}};
-  for (size_t next = 0; next < open.size() && open.size() <= all.size(); ++next) {
+  std::vector<bool> known(all.size(), false);
+  for (size_t next = 0; next < open.size(); ++next) {
     const auto [index, parent, depth] = open[next];
+    if (known[index]) continue;
+    known[index] = true;
     const Association& association = all[index];
     const auto number = static_cast<int32_t>(members_.size());
     Member& member = members_.emplace_back();
@@ -80,8 +91,9 @@ void FairShareTree::AddMembers(const Snapshot& snapshot) {
       continue;
     }
     if (depth == kDeepest) continue;
-    for (const size_t child : below[association.account])
-      open.push_back({child, number, depth + 1});
+    std::vector<size_t>& children = below[association.account];
+    for (const size_t child : children) open.push_back({child, number, depth + 1});
+    children.clear();  // of the first account of that name
   }
   for (const Member& member : members_) {
     double shares = 0;
@@ -100,15 +112,15 @@ void FairShareTree::Condense(const Snapshot& snapshot,
   std::vector<double> sums, users(whole.size(), 0);
   SumUp(whole, usage_, 1, sums);
   std::vector<char> changes(whole.size(), 0);
-  std::vector<std::vector<size_t>> associations(usage_.size());  // by leaf
+  std::vector<char> is_active(usage_.size(), 0);
   for (size_t i = 0; i < leaf_of_.size(); ++i) {
-    if (leaf_of_[i] >= 0) associations[static_cast<size_t>(leaf_of_[i])].push_back(i);
+    if (leaf_of_[i] < 0) continue;
+    is_active[static_cast<size_t>(leaf_of_[i])] = active.contains(snapshot.associations[i].user);
   }
   for (size_t i = whole.size(); i-- > 0;) {
     if (whole[i].leaf >= 0) {
-      const size_t own = associations[static_cast<size_t>(whole[i].leaf)].front();
       users[i] = 1;
-      changes[i] = active.contains(snapshot.associations[own].user) ? 1 : 0;
+      changes[i] = is_active[static_cast<size_t>(whole[i].leaf)];
     }
     if (whole[i].parent < 0) continue;
     users[static_cast<size_t>(whole[i].parent)] += users[i];
@@ -155,7 +167,7 @@ void FairShareTree::Condense(const Snapshot& snapshot,
       }
     }
     std::sort(still.begin(), still.end(), [&](size_t a, size_t b) {
-      return sums[a] * whole[b].part < sums[b] * whole[a].part;
+      return PerShare(sums[a], whole[a].part) < PerShare(sums[b], whole[b].part);
     });
     const size_t in_each = (still.size() + kGroups - 1) / kGroups;
     int32_t group = -1;
@@ -165,7 +177,7 @@ void FairShareTree::Condense(const Snapshot& snapshot,
     }
   }
   // A member that is in no leaf of its own is in that of its account.
-  std::vector<int32_t> leaf_of(associations.size(), -1);
+  std::vector<int32_t> leaf_of(is_active.size(), -1);
   for (size_t i = 0; i < whole.size(); ++i) {
     if (number[i] < 0 && whole[i].parent >= 0) {
       number[i] = number[static_cast<size_t>(whole[i].parent)];

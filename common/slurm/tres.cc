@@ -36,6 +36,9 @@ int64_t MemoryMib(const JobRequest& request, const Partition& partition,
   return 0;
 }
 
+// A second; more is a mistake, and sums of it must stay finite.
+constexpr double kMostPerSecond = 1e12;
+
 struct Weight {
   std::string tres;
   double each = 0;  // per unit in TresCounts; memory in MiB
@@ -133,7 +136,8 @@ double UsagePerSecond(const TresCounts& tres, const Partition& partition, const 
   const auto billing =
       ComputeBilling(partition.billing_weights, tres, HasFlag(config.priority_flags, "MAX_TRES"));
   const double unweighted = cpus == tres.end() ? 0 : static_cast<double>(cpus->second);
-  return billing.value_or(unweighted) * (qos != nullptr ? qos->usage_factor : 1);
+  const double usage = billing.value_or(unweighted) * (qos != nullptr ? qos->usage_factor : 1);
+  return usage > 0 ? std::min(usage, kMostPerSecond) : 0;
 }
 
 }  // namespace gpuadvise

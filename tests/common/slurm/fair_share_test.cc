@@ -210,23 +210,31 @@ TEST(FairShareTree, BrokenParentsDoNoHarm) {
   EXPECT_EQ(WholeTree(SnapshotOf(deep + "assoc a19999 user ann fair 1\n")).usage().size(), 2u);
 }
 
-// Whatever a collector says, a factor is between 0 and 1.
+// Whatever a collector says, also of accounts that there are twice: a factor is between 0 and 1.
 RC_GTEST_PROP(FairShareTree, FactorsAreFactors, ()) {
   Snapshot snapshot = SnapshotOf(kRecorded);
-  const std::vector<double> odd = {0, -1, 1e308, -1e308, std::nan(""), INFINITY, 1, 1e-300};
+  const std::vector<double> nothing = {0, -1, -1e308, std::nan("")};
+  const std::vector<double> much = {0, 1, 5e7, 1e18};
   for (Association& each : snapshot.associations) {
-    each.usage_raw = *rc::gen::elementOf(odd);
-    each.shares = *rc::gen::element<int64_t>(0, 1, -5, 7, INT64_MAX, INT64_MIN, 0x7FFFFFFF);
-    each.fair_share = 1;
-    each.parent_account =
-        each.user.empty() ? *rc::gen::element<std::string>("", "root", "a0", "a1", "a2") : "";
+    each.usage_raw = *rc::gen::elementOf(nothing);
+    each.shares =
+        *rc::gen::element<int64_t>(1, 1, 1, 1, 1, 7, 0, -5, INT64_MAX, INT64_MIN, 0x7FFFFFFF);
+    if (!each.user.empty() || each.account != "root") {
+      each.account = *rc::gen::element<std::string>("root", "a0", "a1", "a2");
+    }
+    if (!each.parent_account.empty()) {
+      each.parent_account = *rc::gen::element<std::string>("root", "root", "a0", "a1", "gone");
+    }
+    each.fair_share = 1;  // of who has used nothing
   }
   snapshot.config.priority_flags = *rc::gen::element<std::string>("", "NO_FAIR_TREE");
   const FairShareTree tree(snapshot, {"u00", "u01", "u17"});
-  for (const double factor : FactorsOf(tree)) {
-    RC_ASSERT(factor >= 0);
-    RC_ASSERT(factor <= 1);
-  }
+  RC_CLASSIFY(tree.empty());
+  std::vector<double> usage, factors;
+  for (size_t i = 0; i < tree.usage().size(); ++i) usage.push_back(*rc::gen::elementOf(much));
+  tree.FindFactors(usage, 1, factors);
+  RC_ASSERT(factors.size() == usage.size());
+  for (const double factor : factors) RC_ASSERT(factor >= 0 && factor <= 1);
 }
 
 }  // namespace
