@@ -236,7 +236,8 @@ class SweepsInAccounting(SweepTest):
         self.assertEqual(watched.returncode, 1, watched.stdout + watched.stderr)
         self.assertIn("128 of 130 done, 2 failed", watched.stdout)
         self.assertEqual([row["sweep"] for row in self.site.json("jobs")["jobs"] if row["job_id"] in jobs], 2 * [jobs[0]])
-        self.assertIn("128 of 130 done", self.site.run("jobs").stdout)
+        # The folder knew of the last ends before slurmdbd did.
+        wait_until(lambda: "128 of 130 done" in self.site.run("jobs").stdout, "accounting to know all runs", 60)
         self.assertEqual(self.counts()["failed"], 2, "as the sweep's folder says")
 
 
