@@ -111,8 +111,8 @@ void FairShareTree::Condense(const Snapshot& snapshot,
   const std::vector<Member> whole = std::move(members_);
   std::vector<double> sums, users(whole.size(), 0);
   SumUp(whole, usage_, 1, sums);
-  std::vector<char> changes(whole.size(), 0);
-  std::vector<char> is_active(usage_.size(), 0);
+  std::vector<bool> changes(whole.size(), false);
+  std::vector<bool> is_active(usage_.size(), false);
   for (size_t i = 0; i < leaf_of_.size(); ++i) {
     if (leaf_of_[i] < 0) continue;
     is_active[static_cast<size_t>(leaf_of_[i])] = active.contains(snapshot.associations[i].user);
@@ -124,7 +124,7 @@ void FairShareTree::Condense(const Snapshot& snapshot,
     }
     if (whole[i].parent < 0) continue;
     users[static_cast<size_t>(whole[i].parent)] += users[i];
-    changes[static_cast<size_t>(whole[i].parent)] |= changes[i];
+    if (changes[i]) changes[static_cast<size_t>(whole[i].parent)] = true;
   }
   members_.clear();
   usage_.clear();
@@ -152,11 +152,11 @@ void FairShareTree::Condense(const Snapshot& snapshot,
   number[0] = add(-1);
   members_[0].own = whole[0].own;
   for (size_t i = 0; i < whole.size(); ++i) {
-    if (whole[i].leaf >= 0 || (i > 0 && changes[i] == 0)) continue;
+    if (whole[i].leaf >= 0 || (i > 0 && !changes[i])) continue;
     std::vector<size_t> still;
     for (const int32_t child : whole[i].children) {
       const auto at = static_cast<size_t>(child);
-      if (changes[at] == 0) {
+      if (!changes[at]) {
         still.push_back(at);
       } else if (whole[at].leaf >= 0) {
         join(at, add(number[i]));
