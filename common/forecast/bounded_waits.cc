@@ -45,7 +45,7 @@ std::vector<int64_t> WaitBounds::Within(const PendingJob& job, const WaitDistrib
                                         const SimulatedWait& simulated) const {
   std::vector<int64_t> waits = LikelyWaits(wait);
   const double plan = simulated.plan_limits_seconds;
-  // Those behind it may be before it once fair share has changed.
+  // Jobs behind this one may come before it once fair share has changed.
   if (share_of_a_day_ < 1 && queue_.fair_shares().empty() && job.after.empty() && !job.held &&
       !MayMeetALimit(job)) {
     for (int64_t& each : waits) {

@@ -35,8 +35,7 @@ class SimulatedShares {
  private:
   const FairShareTree& tree_;
   const double weight_;
-  const double half_life_;  // seconds; 0: usage does not decay
-  const int64_t period_;
+  const double half_life_;        // seconds; 0: usage does not decay
   std::vector<double> at_first_;  // factors of the snapshot
   int64_t now_ = 0;
   int64_t next_ = 0;

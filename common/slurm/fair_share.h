@@ -22,9 +22,9 @@ class FairShareTree {
  public:
   FairShareTree() = default;  // without leaves
 
-  // `active`: users whose usage will change. Others have leaves together, up to kGroups in an
-  // account, since among themselves they keep their order: users' factors are then a little off,
-  // by where in the group they are, and computing them costs what those do that are active.
+  // `active`: users whose usage will change. The others keep their order among themselves and share
+  // leaves, at most kGroups in an account. Each of them has the factor of the middle of his leaf,
+  // and the cost depends on the active users alone.
   //
   // A tree without leaves where priority does not depend on fair share, where associations are
   // hidden, or where the factors that Slurm reports do not follow from the usage that it reports.

@@ -36,7 +36,7 @@ int64_t MemoryMib(const JobRequest& request, const Partition& partition,
   return 0;
 }
 
-// A second; more is a mistake, and sums of it must stay finite.
+// Usage a second: more is a mistake, and sums must stay finite.
 constexpr double kMostPerSecond = 1e12;
 
 struct Weight {
