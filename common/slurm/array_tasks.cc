@@ -70,9 +70,9 @@ std::string ArrayTasks::Ranges() const {
 }
 
 Result<ArrayTasks> ParseArrayTasks(std::string_view text, int64_t most) {
+  const std::string quoted = "\"" + std::string(text.substr(0, 40)) + "\"";
   const auto bad = [&] {
-    return BadInput("\"" + std::string(text.substr(0, 40)) +
-                    "\" is not a list of tasks such as 1-40, 1-40%4 or 0,5,7");
+    return BadInput(quoted + " is not a list of tasks such as 1-40, 1-40%4 or 0,5,7");
   };
   ArrayTasks array;
   const size_t percent = text.find('%');
@@ -84,8 +84,10 @@ Result<ArrayTasks> ParseArrayTasks(std::string_view text, int64_t most) {
   std::vector<int64_t>& numbers = array.numbers;
   for (const std::string_view part : SplitAt(text.substr(0, percent), ',')) {
     const auto range = ParseRange(part);
-    if (!range || range->count() + static_cast<int64_t>(numbers.size()) > most) {
-      return bad();
+    if (!range) return bad();
+    if (range->count() + static_cast<int64_t>(numbers.size()) > most) {
+      return BadInput(quoted + " has more than " + std::to_string(most) +
+                      " tasks: ask for fewer at a time");
     }
     for (int64_t task = range->low; task <= range->high; task += range->step) {
       numbers.push_back(task);

@@ -25,6 +25,12 @@ TEST(ParseArrayTasks, RefusesEverythingElse) {
   }
 }
 
+TEST(ParseArrayTasks, SaysHowManyAreTooMany) {
+  EXPECT_EQ(ParseArrayTasks("1-1000000", 100'000).error().message,
+            "\"1-1000000\" has more than 100000 tasks: ask for fewer at a time");
+  EXPECT_TRUE(ParseArrayTasks("1-100000", 100'000));
+}
+
 TEST(ArrayTasks, SlicesAreShort) {
   const ArrayTasks tasks = *ParseArrayTasks("1-80");
   EXPECT_EQ(tasks.Slice(0, 34, 6), "1-34%6");
