@@ -68,12 +68,13 @@ void SimulateLog(JobLog& log, const Snapshot& cluster,
   const auto queue =
       ObserveAndPrepare(std::make_shared<const Snapshot>(std::move(day)), nothing, options);
   const std::vector<NodeGroup>& groups = queue->groups().groups();
-  for (const SimulatedJob& one : SimulateQueue(*queue, 0)) {
+  const SimulatedSample played = SimulateSample(*queue, 0);
+  for (const SimulatedJob& one : played.jobs) {
     LogJob& job = *by_id[queue->pending()[one.pending].id];
     job.start = first + one.start;
     job.end = first + one.end;
-    for (const GroupShare& share : one.shares) {
-      const NodeGroup& group = groups[static_cast<size_t>(share.group)];
+    for (const HeldNodes& held : played.Held(one.held)) {
+      const NodeGroup& group = groups[static_cast<size_t>(held.group)];
       if (group.pooled()) continue;
       const auto node = static_cast<size_t>(group.nodes.front());
       job.node_list.push_back(queue->pool().nodes()[node].name);

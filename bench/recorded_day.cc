@@ -119,7 +119,7 @@ class RecordedDay {
     if (lasts.empty()) return;
     for (int sample = 0; sample < queue.options().samples; ++sample) {
       std::map<int64_t, int64_t> last;
-      for (const SimulatedJob& job : SimulateQueue(queue, sample)) {
+      for (const SimulatedJob& job : SimulateSample(queue, sample).jobs) {
         int64_t& start = last[queue.pending()[job.pending].id];
         start = std::max(start, job.start);
       }

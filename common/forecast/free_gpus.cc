@@ -36,10 +36,10 @@ class FreeGpuCounter {
   struct Change {
     int64_t time = 0;
     bool takes = false;
-    const GroupShare* share = nullptr;
+    const HeldNodes* held = nullptr;
   };
 
-  void AddChanges(const std::vector<GroupShare>& shares, int64_t start, int64_t end, bool runs);
+  void AddChanges(HeldSpan nodes, int64_t start, int64_t end, bool runs);
   Resources LeftOf(size_t group, int64_t time) const;
   void CountStep(size_t step);
 
@@ -69,11 +69,10 @@ FreeGpuCounter::FreeGpuCounter(const QueueModel& queue, const TypeOfGpus& type_o
   counts_.assign(names_.size(), std::vector<std::vector<int64_t>>(kSteps));
 }
 
-void FreeGpuCounter::AddChanges(const std::vector<GroupShare>& shares, int64_t start, int64_t end,
-                                bool runs) {
-  for (const GroupShare& share : shares) {
-    if (!runs) changes_.push_back({start, true, &share});
-    if (end < kNever) changes_.push_back({end, false, &share});
+void FreeGpuCounter::AddChanges(HeldSpan nodes, int64_t start, int64_t end, bool runs) {
+  for (const HeldNodes& held : nodes) {
+    if (!runs) changes_.push_back({start, true, &held});
+    if (end < kNever) changes_.push_back({end, false, &held});
   }
 }
 
@@ -105,9 +104,11 @@ void FreeGpuCounter::CountStep(size_t step) {
 
 void FreeGpuCounter::Add(const SimulatedSample& future) {
   changes_.clear();
-  for (const SimulatedJob& job : future.jobs) AddChanges(job.shares, job.start, job.end, false);
+  for (const SimulatedJob& job : future.jobs) {
+    AddChanges(future.Held(job.held), job.start, job.end, false);
+  }
   for (const SimulatedOther& other : future.others) {
-    AddChanges(other.shares, other.start, other.end, other.runs);
+    AddChanges(future.Held(other.held), other.start, other.end, other.runs);
   }
   std::sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) {
     return std::tie(a.time, a.takes) < std::tie(b.time, b.takes);
@@ -118,12 +119,12 @@ void FreeGpuCounter::Add(const SimulatedSample& future) {
   for (size_t step = 1; step < kSteps; ++step) {
     const int64_t time = static_cast<int64_t>(step) * kFreeStepSeconds;
     for (; next < changes_.size() && changes_[next].time <= time; ++next) {
-      const GroupShare& share = *changes_[next].share;
-      Resources& free = free_[static_cast<size_t>(share.group)];
+      const HeldNodes& held = *changes_[next].held;
+      Resources& free = free_[static_cast<size_t>(held.group)];
       if (changes_[next].takes) {
-        free -= share.held;
+        free -= held.amount();
       } else {
-        free += share.held;
+        free += held.amount();
       }
     }
     CountStep(step);

@@ -16,10 +16,10 @@
 namespace gpuadvise {
 namespace {
 
-std::vector<std::string> NodesOf(const QueueModel& queue, const SimulatedJob& job) {
+std::vector<std::string> NodesOf(const QueueModel& queue, HeldSpan held) {
   std::vector<std::string> names;
-  for (const GroupShare& share : job.shares) {
-    const NodeGroup& group = queue.groups().groups()[static_cast<size_t>(share.group)];
+  for (const HeldNodes& nodes : held) {
+    const NodeGroup& group = queue.groups().groups()[static_cast<size_t>(nodes.group)];
     if (group.pooled()) continue;  // one of many equal nodes
     names.push_back(queue.pool().nodes()[static_cast<size_t>(group.nodes.front())].name);
   }
@@ -46,7 +46,7 @@ std::vector<std::vector<int64_t>> PlayAll(const QueueModel& queue,
       std::vector<int64_t>& mine = starts[job.pending];
       if (mine.size() != static_cast<size_t>(sample)) continue;  // a further start of the same job
       mine.push_back(std::min(job.start, horizon));
-      if (sample == 0) nodes[job.pending] = NodesOf(queue, job);
+      if (sample == 0) nodes[job.pending] = NodesOf(queue, of.Held(job.held));
     }
     for (std::vector<int64_t>& each : starts) {
       if (each.size() == static_cast<size_t>(sample)) each.push_back(horizon);

@@ -78,6 +78,7 @@ QueueTrajectories::QueueTrajectories(const QueueModel& queue)
     SimulatedSample& sample = samples_.emplace_back(SimulateSample(queue, i));
     sample.jobs.shrink_to_fit();
     sample.others.shrink_to_fit();
+    sample.held.shrink_to_fit();
   }
   FindRecords();
   for (const SimulatedSample& sample : samples_) Follow(sample);
@@ -93,25 +94,22 @@ QueueTrajectories::QueueTrajectories(const QueueModel& queue)
 void QueueTrajectories::Follow(const SimulatedSample& sample) {
   std::vector<Followed>& followed = followed_.emplace_back(queue_.groups().groups().size());
   std::vector<int64_t>& starts = starts_.emplace_back(queue_.pending().size(), kNever);
-  const auto add = [&](const std::vector<GroupShare>& shares, int64_t from, int64_t to,
-                       const Rank* rank, int64_t id) {
-    for (const GroupShare& share : shares) {
-      const auto component =
-          static_cast<size_t>(queue_.component_of_group()[static_cast<size_t>(share.group)]);
-      if (rank != nullptr) {
-        followed[component].changes.push_back({from, true, share.group, &share.held, rank, id});
-      }
-      if (to < kNever) {
-        followed[component].changes.push_back({to, false, share.group, &share.held, rank, id});
-      }
+  const auto add = [&](const HeldRange& range, size_t holder, int64_t from, int64_t to) {
+    for (uint32_t held = range.first; held < range.first + range.count; ++held) {
+      const auto group = static_cast<size_t>(sample.held[held].group);
+      std::vector<Change>& changes =
+          followed[static_cast<size_t>(queue_.component_of_group()[group])].changes;
+      const auto by = static_cast<uint32_t>(holder);
+      if (from >= 0) changes.push_back({from, by, held, 1});
+      if (to < kNever) changes.push_back({to, by, held, 0});
     }
   };
-  for (const SimulatedOther& other : sample.others) {
-    add(other.shares, other.start, other.end, other.runs ? nullptr : &other.rank, 0);
+  for (size_t i = 0; i < sample.others.size(); ++i) {
+    const SimulatedOther& other = sample.others[i];
+    add(other.held, queue_.pending().size() + i, other.runs ? -1 : other.start, other.end);
   }
   for (const SimulatedJob& job : sample.jobs) {
-    const PendingJob& pending = queue_.pending()[job.pending];
-    add(job.shares, job.start, job.end, &pending.rank, pending.task == 0 ? pending.id : 0);
+    add(job.held, job.pending, job.start, job.end);
     starts[job.pending] = std::min(starts[job.pending], job.start);
   }
   std::vector<int64_t>& left = left_.emplace_back();
@@ -124,18 +122,18 @@ void QueueTrajectories::Follow(const SimulatedSample& sample) {
   std::sort(in_order_.back().begin(), in_order_.back().end());
   for (size_t component = 0; component < followed.size(); ++component) {
     std::vector<Change>& changes = followed[component].changes;
-    std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
-      if (std::tie(a.time, a.takes) != std::tie(b.time, b.takes)) {
-        return std::tie(a.time, a.takes) < std::tie(b.time, b.takes);
-      }
-      return a.takes && *a.rank < *b.rank;
+    std::sort(changes.begin(), changes.end(), [&](const Change& a, const Change& b) {
+      if (a.time != b.time) return a.time < b.time;
+      if (a.takes != b.takes) return a.takes < b.takes;
+      return a.takes == 1 && RankOf(sample, a) < RankOf(sample, b);
     });
     changes.shrink_to_fit();
-    AddMarks(component, followed[component]);
+    AddMarks(sample, component, followed[component]);
   }
 }
 
-void QueueTrajectories::AddMarks(size_t component, Followed& followed) const {
+void QueueTrajectories::AddMarks(const SimulatedSample& sample, size_t component,
+                                 Followed& followed) const {
   const std::vector<int32_t>& members = members_[component];
   const size_t every = std::max(kMarkEvery, members.size());
   std::vector<Resources> free = queue_.free_now();
@@ -145,17 +143,32 @@ void QueueTrajectories::AddMarks(size_t component, Followed& followed) const {
       Mark& mark = followed.marks.emplace_back(Mark{i, time, {}});
       for (const int32_t group : members) mark.free.push_back(free[static_cast<size_t>(group)]);
     }
-    Apply(followed.changes[i], free);
+    Apply(sample, followed.changes[i], free);
     time = std::max<int64_t>(followed.changes[i].time, 0);
   }
 }
 
-void QueueTrajectories::Apply(const Change& change, std::vector<Resources>& free) {
-  Resources& left = free[static_cast<size_t>(change.group)];
-  if (change.takes) {
-    left -= *change.held;
+// REQUIRES: the change takes.
+const Rank& QueueTrajectories::RankOf(const SimulatedSample& sample, const Change& change) const {
+  const std::vector<PendingJob>& pending = queue_.pending();
+  return change.holder < pending.size() ? pending[change.holder].rank
+                                        : sample.others[change.holder - pending.size()].rank;
+}
+
+bool QueueTrajectories::IsOfReplaced(const PendingJob& request, const Change& change) const {
+  const std::vector<PendingJob>& pending = queue_.pending();
+  return request.replaces_job != 0 && change.holder < pending.size() &&
+         pending[change.holder].id == request.replaces_job && pending[change.holder].task == 0;
+}
+
+void QueueTrajectories::Apply(const SimulatedSample& sample, const Change& change,
+                              std::vector<Resources>& free) {
+  const HeldNodes& held = sample.held[change.held];
+  Resources& left = free[static_cast<size_t>(held.group)];
+  if (change.takes == 1) {
+    left -= held.amount();
   } else {
-    left += *change.held;
+    left += held.amount();
   }
 }
 
@@ -295,6 +308,7 @@ int64_t QueueTrajectories::StartIn(size_t sample, const PendingJob& request,
   if (not_before >= not_after) return not_before;
   const auto component =
       static_cast<size_t>(ComponentOf(request.options.front().requirements->demands.front()));
+  const SimulatedSample& played = samples_[sample];
   const Followed& followed = followed_[sample][component];
   const std::vector<Change>& changes = followed.changes;
   std::vector<Resources> free = queue_.free_now();
@@ -315,16 +329,18 @@ int64_t QueueTrajectories::StartIn(size_t sample, const PendingJob& request,
   for (; i <= changes.size(); ++i) {
     const bool end = i == changes.size();
     const bool later = end || changes[i].time > now;
-    const bool behind = !end && changes[i].takes && request.rank < *changes[i].rank;
-    if (!looked && now >= not_before && (later || behind)) {
+    const auto behind = [&] {
+      return changes[i].takes == 1 && request.rank < RankOf(played, changes[i]);
+    };
+    if (!looked && now >= not_before && (later || behind())) {
       if (FitsAt(request, free, now)) return std::min(now, not_after);
       looked = true;
     }
     if (end || (later && changes[i].time >= not_after)) break;
     now = std::max(changes[i].time, now);
-    if (changes[i].id != 0 && changes[i].id == request.replaces_job) continue;
-    Apply(changes[i], free);
-    looked = looked && changes[i].takes;
+    if (IsOfReplaced(request, changes[i])) continue;
+    Apply(played, changes[i], free);
+    looked = looked && changes[i].takes == 1;
   }
   return not_after;
 }

@@ -37,14 +37,12 @@ class QueueTrajectories {
   SimulatedStart Plan(const PendingJob& request, Durations durations) const;
 
  private:
-  // One change of a group.
+  // One change of a group. There are millions of them: no larger than it must be.
   struct Change {
     int64_t time = 0;
-    bool takes = false;  // else releases; releases come first at equal times
-    int32_t group = 0;
-    const Resources* held = nullptr;
-    const Rank* rank = nullptr;  // of the job that takes; null: ran already
-    int64_t id = 0;              // of a queued job; 0: other
+    uint32_t holder = 0;     // index in queue.pending(); from its size on, in the sample's others
+    uint32_t held : 31 = 0;  // index in the sample's held nodes
+    uint32_t takes : 1 = 0;  // else releases; releases come first at equal times
   };
   // Free resources of a component's groups before its change `next`.
   struct Mark {
@@ -68,14 +66,17 @@ class QueueTrajectories {
 
   int32_t ComponentOf(const GroupDemand& demand) const;
   void Follow(const SimulatedSample& sample);
-  void AddMarks(size_t component, Followed& followed) const;
+  void AddMarks(const SimulatedSample& sample, size_t component, Followed& followed) const;
   void FindRecords();
   void FindKinds();
   void PlanAll(Durations durations, Planned& planned) const;
   int64_t LookedAtFrom(size_t sample, const PendingJob& request) const;
   int64_t StartIn(size_t sample, const PendingJob& request, const std::vector<size_t>& easier,
                   const std::vector<size_t>& harder) const;
-  static void Apply(const Change& change, std::vector<Resources>& free);
+  const Rank& RankOf(const SimulatedSample& sample, const Change& change) const;
+  bool IsOfReplaced(const PendingJob& request, const Change& change) const;
+  static void Apply(const SimulatedSample& sample, const Change& change,
+                    std::vector<Resources>& free);
   bool FitsAt(const PendingJob& request, const std::vector<Resources>& free, int64_t time) const;
 
   const QueueModel& queue_;

@@ -26,7 +26,7 @@ SimulatedNodes::SimulatedNodes(const QueueModel& queue, std::vector<bool> in_sco
   const size_t likely = queue.running().size() + kLikelyStarts;
   actives_.reserve(likely);
   unsorted_.reserve(likely);
-  first_shares_.reserve(likely);
+  held_.reserve(likely);
   ends_.reserve(likely);
   Restart();
 }
@@ -42,40 +42,47 @@ void SimulatedNodes::Restart() {
       up_at_.push_back(is_down ? kNever : group.boot_seconds);
     }
   }
-  for (ActiveJob& job : actives_) spare_.push_back(std::move(job.shares));
   actives_.clear();
-  first_shares_.clear();
-  has_more_.clear();
+  held_.clear();
   gone_.clear();
   ends_.clear();
   by_until_.clear();
   unsorted_.clear();
 }
 
-std::vector<GroupShare> SimulatedNodes::EmptyShares() {
-  if (spare_.empty()) return {};
-  std::vector<GroupShare> shares = std::move(spare_.back());
-  spare_.pop_back();
-  shares.clear();
-  return shares;
+HeldRange SimulatedNodes::Hold(const std::vector<GroupShare>& shares) {
+  const HeldRange range{static_cast<uint32_t>(held_.size()), static_cast<uint32_t>(shares.size())};
+  for (const GroupShare& share : shares) held_.push_back({share.group, 1, &share.held});
+  return range;
+}
+
+HeldRange SimulatedNodes::Hold(const PartitionOption& option, const GroupSlot& slot) {
+  const HeldRange range{static_cast<uint32_t>(held_.size()),
+                        static_cast<uint32_t>(slot.nodes.size())};
+  for (const GroupAllocation& allocation : slot.nodes) {
+    const GroupDemand& demand =
+        option.requirements->demands[static_cast<size_t>(allocation.demand)];
+    held_.push_back({demand.group, static_cast<int32_t>(allocation.nodes), &demand.each});
+  }
+  return range;
 }
 
 void SimulatedNodes::Start(ActiveJob job) {
-  for (const GroupShare& share : job.shares) free_[static_cast<size_t>(share.group)] -= share.held;
+  for (const HeldNodes& held : Held(job)) {
+    free_[static_cast<size_t>(held.group)] -= held.amount();
+  }
   for (const LimitUse& use : *job.caps) cap_use_[static_cast<size_t>(use.cap)] += use.amount;
   Resume(std::move(job));
 }
 
 void SimulatedNodes::Resume(ActiveJob job) {
-  for (const GroupShare& share : job.shares) {
-    contents_[static_cast<size_t>(share.group)] += ContentOf(job);
+  for (const HeldNodes& held : Held(job)) {
+    contents_[static_cast<size_t>(held.group)] += ContentOf(job);
   }
   const size_t index = actives_.size();
   ends_.emplace_back(job.end, index);
   std::push_heap(ends_.begin(), ends_.end(), std::greater<>());
   unsorted_.emplace_back(job.until, index);
-  has_more_.push_back(job.shares.size() > 1);
-  first_shares_.push_back(job.shares.empty() ? GroupShare{} : job.shares.front());
   actives_.push_back(std::move(job));
   gone_.push_back(false);
 }
@@ -93,9 +100,9 @@ void SimulatedNodes::PopEnd() {
 void SimulatedNodes::Remove(size_t index) {
   const ActiveJob& job = actives_[index];
   gone_[index] = true;
-  for (const GroupShare& share : job.shares) {
-    free_[static_cast<size_t>(share.group)] += share.held;
-    contents_[static_cast<size_t>(share.group)] -= ContentOf(job);
+  for (const HeldNodes& held : Held(job)) {
+    free_[static_cast<size_t>(held.group)] += held.amount();
+    contents_[static_cast<size_t>(held.group)] -= ContentOf(job);
   }
   for (const LimitUse& use : *job.caps) cap_use_[static_cast<size_t>(use.cap)] -= use.amount;
 }
@@ -183,8 +190,8 @@ GroupSlot SimulatedNodes::FitByPreempting(const PartitionOption& option, int64_t
   std::vector<Resources> free = free_;
   for (size_t i = 0; i < actives_.size(); ++i) {
     if (!MayTake(option, priority, i)) continue;
-    for (const GroupShare& share : actives_[i].shares) {
-      free[static_cast<size_t>(share.group)] += share.held;
+    for (const HeldNodes& held : Held(actives_[i])) {
+      free[static_cast<size_t>(held.group)] += held.amount();
     }
   }
   return FitInto(free, option, now);
@@ -202,9 +209,9 @@ std::vector<ActiveJob> SimulatedNodes::Preempt(const PartitionOption& option, in
       size_t weakest = actives_.size();
       for (size_t i = 0; i < actives_.size(); ++i) {
         if (!MayTake(option, by, i)) continue;
-        const std::vector<GroupShare>& shares = actives_[i].shares;
-        const bool there = std::any_of(shares.begin(), shares.end(), [&](const GroupShare& s) {
-          return s.group == demand.group;
+        const HeldSpan held = Held(actives_[i]);
+        const bool there = std::any_of(held.begin(), held.end(), [&](const HeldNodes& nodes) {
+          return nodes.group == demand.group;
         });
         if (!there) continue;
         if (weakest == actives_.size() || IsTakenBefore(actives_[i], actives_[weakest])) {
@@ -242,9 +249,9 @@ bool SimulatedNodes::FitsSomewhere(const PendingJob& job) const {
   });
 }
 
-bool SimulatedNodes::IsWholeNode(const GroupShare& share) const {
-  const NodeGroup& group = queue_.groups().groups()[static_cast<size_t>(share.group)];
-  return !group.pooled() && share.held.cpus >= group.each.cpus;
+bool SimulatedNodes::IsWholeNode(const HeldNodes& held) const {
+  const NodeGroup& group = queue_.groups().groups()[static_cast<size_t>(held.group)];
+  return !group.pooled() && held.each->cpus >= group.each.cpus;
 }
 
 int64_t SimulatedNodes::StartAsPlanned(const PartitionOption& option, int64_t start) {
@@ -253,13 +260,13 @@ int64_t SimulatedNodes::StartAsPlanned(const PartitionOption& option, int64_t st
     return queue_.groups().groups()[static_cast<size_t>(demand.group)].pooled();
   });
   if (pooled) return start;  // already on the plan's grid
-  const auto usable = [&](const GroupShare& share) {
+  const auto usable = [&](const HeldNodes& held) {
     const auto demand =
-        std::lower_bound(demands.begin(), demands.end(), share.group,
+        std::lower_bound(demands.begin(), demands.end(), held.group,
                          [](const GroupDemand& p, int32_t group) { return p.group < group; });
-    return demand != demands.end() && demand->group == share.group;
+    return demand != demands.end() && demand->group == held.group;
   };
-  const auto is_whole = [&](const GroupShare& share) { return IsWholeNode(share); };
+  const auto is_whole = [&](const HeldNodes& held) { return IsWholeNode(held); };
   if (!unsorted_.empty()) SortByUntil();  // jobs started in this pass count too
   const SchedulerOptions& options = queue_.scheduler();
   int64_t stride = kFirstStride;
@@ -268,9 +275,9 @@ int64_t SimulatedNodes::StartAsPlanned(const PartitionOption& option, int64_t st
   bool by_running = false;
   for (const auto& [until, index] : by_until_) {
     if (until > start && (first < 0 || until > first + stride)) break;
-    const std::vector<GroupShare>& shares = actives_[index].shares;
-    if (std::none_of(shares.begin(), shares.end(), usable)) continue;
-    if (options.running_job_reserve && std::all_of(shares.begin(), shares.end(), is_whole)) {
+    const HeldSpan held = Held(actives_[index]);
+    if (std::none_of(held.begin(), held.end(), usable)) continue;
+    if (options.running_job_reserve && std::all_of(held.begin(), held.end(), is_whole)) {
       continue;
     }
     if (first >= 0 && until > first + stride) {
@@ -308,12 +315,8 @@ GroupPlan& SimulatedNodes::PlanAt(int64_t now) {
     if (until >= kNever) break;
     // Overdue jobs are planned to end at the next check.
     const int64_t time = std::max(until, now + 1);
-    const GroupShare& first = first_shares_[index];
-    if (IsInScope(first.group)) plan_.Release(first.group, time, first.held);
-    if (!has_more_[index]) continue;
-    for (size_t i = 1; i < actives_[index].shares.size(); ++i) {
-      const GroupShare& share = actives_[index].shares[i];
-      if (IsInScope(share.group)) plan_.Release(share.group, time, share.held);
+    for (const HeldNodes& held : Held(actives_[index])) {
+      if (IsInScope(held.group)) plan_.Release(held.group, time, held.amount());
     }
   }
   for (const int32_t group : queue_.groups().with_parts()) {

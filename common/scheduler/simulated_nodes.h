@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -14,11 +15,30 @@
 
 namespace gpuadvise {
 
+// Nodes of one group that a job holds.
+struct HeldNodes {
+  int32_t group = 0;
+  int32_t nodes = 1;
+  const Resources* each = nullptr;  // on each of them; of the queue or the request
+
+  Resources amount() const { return nodes == 1 ? *each : Times(*each, nodes); }
+};
+
+// Some of a sample's HeldNodes, by index.
+struct HeldRange {
+  uint32_t first = 0;
+  uint32_t count = 0;
+};
+using HeldSpan = std::span<const HeldNodes>;
+inline HeldSpan Of(const HeldRange& range, const std::vector<HeldNodes>& held) {
+  return HeldSpan(held).subspan(range.first, range.count);
+}
+
 struct ActiveJob {
   int64_t id = 0;
   int64_t end = kNever;    // actual end
   int64_t until = kNever;  // end at its limit, as the scheduler plans
-  std::vector<GroupShare> shares;
+  HeldRange held;
   const CapUses* caps = nullptr;
   UsageShare usage;
 
@@ -39,12 +59,17 @@ class SimulatedNodes {
   // Resets for another sample, reusing memory, which costs as much as the sample.
   void Restart();
 
-  // An empty list, reusing memory of an earlier job if possible.
-  std::vector<GroupShare> EmptyShares();
+  // Lists what a job holds. REQUIRES: `shares`, or `option`, outlives the sample.
+  HeldRange Hold(const std::vector<GroupShare>& shares);
+  HeldRange Hold(const PartitionOption& option, const GroupSlot& slot);
+  HeldSpan Held(const ActiveJob& job) const { return Of(job.held, held_); }
+
+  // All of them, for the record; the sample is over.
+  std::vector<HeldNodes> TakeHeld() { return std::move(held_); }
 
   bool IsInScope(int32_t group) const { return in_scope_[static_cast<size_t>(group)]; }
 
-  // `job` takes its shares, which are free, and counts against its limits.
+  // `job` takes what it holds, which is free, and counts against its limits.
   void Start(ActiveJob job);
 
   // For a job that runs in the snapshot, where it is already counted.
@@ -102,7 +127,7 @@ class SimulatedNodes {
                     int64_t now) const;
   bool MayTake(const PartitionOption& option, int64_t priority, size_t index) const;
   bool IsTakenBefore(const ActiveJob& a, const ActiveJob& b) const;
-  bool IsWholeNode(const GroupShare& share) const;
+  bool IsWholeNode(const HeldNodes& held) const;
   void Remove(size_t index);
   void PopEnd();
   void SortByUntil();
@@ -115,13 +140,11 @@ class SimulatedNodes {
   std::vector<int64_t> cap_use_;
   std::vector<int64_t> up_at_;  // by group: when booting nodes are up; empty: all are up
   std::vector<ActiveJob> actives_;
-  std::vector<GroupShare> first_shares_;  // first share of each job: most have no other
-  std::vector<bool> has_more_;            // by job: whether it has further shares
-  std::vector<bool> gone_;                // by job
-  std::vector<Event> ends_;               // heap, earliest first
-  std::vector<Event> by_until_;           // ascending; may contain ended jobs
-  std::vector<Event> unsorted_;           // to be merged into by_until_
-  std::vector<std::vector<GroupShare>> spare_;
+  std::vector<HeldNodes> held_;  // by all of them, also ended ones
+  std::vector<bool> gone_;       // by job
+  std::vector<Event> ends_;      // heap, earliest first
+  std::vector<Event> by_until_;  // ascending; may contain ended jobs
+  std::vector<Event> unsorted_;  // to be merged into by_until_
 };
 
 }  // namespace gpuadvise

@@ -50,6 +50,7 @@
 
 #include "common/base/job_random.h"
 #include "common/scheduler/coming_jobs.h"
+#include "common/scheduler/followed_waits.h"
 #include "common/scheduler/group_plan.h"
 #include "common/scheduler/job_duration_draw.h"
 #include "common/scheduler/scheduler_cycle.h"
@@ -70,8 +71,6 @@ constexpr size_t kMostOfFuture = 20'000;
 
 constexpr uint64_t kOwnRun = 0x6f776e;  // the request's random number
 
-// What a request costs others is followed for at most so long.
-constexpr int64_t kLongestFollowed = 2 * 86'400;
 constexpr double kDelayedSeconds = 60;
 
 class QueueSimulation final : public SchedulerEvents {
@@ -99,11 +98,8 @@ class QueueSimulation final : public SchedulerEvents {
 
   // The delay of one sample. REQUIRES: a request.
   std::optional<CausedDelay> Delay(int sample, double run_seconds) {
-    follows_ = true;
-    own_user_ = request_->user;
+    followed_.emplace(request_->user);
     given_run_seconds_ = std::max(run_seconds, 1.0);
-    window_ = kNever;
-    until_ = kLongestFollowed;
     is_in_ = true;
     const std::vector<int64_t> with = Waits(sample);
     if (answer_.start >= kNever) return {};
@@ -113,10 +109,7 @@ class QueueSimulation final : public SchedulerEvents {
 
   // The delay of one sample by arrays of `user`, for jobs that wait now or arrive within `window`.
   CausedDelay DelayByArrays(int sample, int32_t user, int64_t window) {
-    follows_ = true;
-    own_user_ = user;
-    window_ = std::clamp<int64_t>(window, 1, kLongestFollowed / 2);
-    until_ = 2 * window_;
+    followed_.emplace(user, window);
     is_in_ = true;
     const std::vector<int64_t> with = Waits(sample);
     is_in_ = false;
@@ -138,13 +131,13 @@ class QueueSimulation final : public SchedulerEvents {
   SimulatedSample SimulateWholeQueue(int sample) {
     Restart(sample);
     for (const ActiveJob& job : nodes_.actives()) {
-      others_.push_back({true, job.started, job.end, {}, job.shares});
+      others_.push_back({true, job.started, job.end, {}, job.held});
     }
     Run();
     std::sort(played_.begin(), played_.end(), [](const SimulatedJob& a, const SimulatedJob& b) {
       return std::tie(a.pending, a.start) < std::tie(b.pending, b.start);
     });
-    return {std::move(played_), std::move(others_)};
+    return {std::move(played_), std::move(others_), nodes_.TakeHeld()};
   }
 
   // For `seconds`, or until `is_over` says so, which shortens `seconds` to what is known then.
@@ -171,8 +164,7 @@ class QueueSimulation final : public SchedulerEvents {
     pending_.clear();
     open_.clear();
     edges_.clear();
-    arrivals_ = 0;
-    followed_.assign(follows_ ? queue_.pending().size() : 0, {});
+    if (followed_) followed_->Restart(queue_.pending().size());
     nodes_.Restart();
     passes_.Restart();
     shares_.Restart();
@@ -235,21 +227,14 @@ class QueueSimulation final : public SchedulerEvents {
       if (now_ <= *played_until_ && is_over_()) played_until_ = std::max<int64_t>(now_ - 1, 0);
       return now_ > *played_until_ || (now_ == 0 && *played_until_ == 0);
     }
-    if (request_ == nullptr && !follows_) return left_ == 0;
-    return follows_ && (now_ > until_ || (left_ == 0 && now_ >= window_));
+    if (followed_) return followed_->IsOver(now_);
+    return request_ == nullptr && left_ == 0;
   }
 
-  // The waits of other users' jobs in one sample; those of the user's own are 0.
+  // REQUIRES: others are followed.
   std::vector<int64_t> Waits(int sample) {
-    Restart(sample);
-    Run();
-    std::vector<int64_t> waits;
-    waits.reserve(followed_.size());
-    for (const Followed& job : followed_) {
-      const int64_t start = job.start >= 0 ? std::min(job.start, until_) : until_;
-      waits.push_back(job.counts ? std::max<int64_t>(start - job.since, 0) : 0);
-    }
-    return waits;
+    Play(sample);
+    return followed_->Waits();
   }
 
   // Whether what is asked about may depend on jobs anywhere.
@@ -326,8 +311,7 @@ class QueueSimulation final : public SchedulerEvents {
       const int64_t rest = std::llround(run_times_[index] - job.elapsed);
       active.end = std::max<int64_t>(std::min(rest, job.until), 1);
     }
-    active.shares = nodes_.EmptyShares();
-    active.shares = job.shares;
+    active.held = nodes_.Hold(job.shares);
     active.caps = &job.caps;
     active.usage = job.usage;
     shares_.Add(job.usage.leaf, job.usage.per_second);
@@ -350,8 +334,8 @@ class QueueSimulation final : public SchedulerEvents {
       const double ran = job.run_time ? run_times_[queue_.running().size() + i] : -1;
       if (!is_in_ && IsTask(job)) continue;
       pending_.push_back({&job, job.rank, job.rank.priority, ran, 0, static_cast<int32_t>(i)});
-      if (follows_) followed_[i] = {0, -1, job.user != own_user_};
-      if (follows_ ? followed_[i].counts : IsWanted(job)) ++left_;
+      if (followed_) followed_->Add(i, job);
+      if (IsWanted(job)) ++left_;
     }
     if (!inserted) pending_.push_back(Request());
   }
@@ -387,7 +371,7 @@ class QueueSimulation final : public SchedulerEvents {
 
   Waiting Request() const {
     Waiting waiting{request_, request_->rank, request_->rank.priority};
-    if (follows_) {
+    if (followed_) {
       waiting.run_seconds = given_run_seconds_;
     } else if (request_->run_time) {
       const double u = DrawUniform(queue_.options().seed, static_cast<uint64_t>(sample_), kOwnRun);
@@ -449,11 +433,7 @@ class QueueSimulation final : public SchedulerEvents {
       Waiting waiting{one.job, one.rank, one.rank.priority, one.run_seconds, now_};
       waiting.rank.priority += shares_.Gained(one.job->usage.leaf);
       waiting.gaps_only = IsBehindTheRequest(waiting);
-      if (follows_ && now_ <= window_) {
-        waiting.arrival = arrivals_++;
-        followed_.push_back({now_, -1, one.job->user != own_user_});
-        if (followed_.back().counts) ++left_;
-      }
+      if (followed_) waiting.arrival = followed_->Arrive(*one.job, now_);
       Queue(waiting);
       news = news || nodes_.FitsSomewhere(*waiting.job);
     }
@@ -493,7 +473,7 @@ class QueueSimulation final : public SchedulerEvents {
   void Ended(const ActiveJob& job) {
     shares_.Add(job.usage.leaf, -job.usage.per_second);
     open_.erase(job.id);
-    if (request_ == nullptr || follows_ || job.requeued_as != request_) return;
+    if (request_ == nullptr || followed_ || job.requeued_as != request_) return;
     done_ = true;
     answer_.lost_seconds = std::max<int64_t>(now_ - answer_.start - own_run_, 0);
   }
@@ -553,12 +533,9 @@ class QueueSimulation final : public SchedulerEvents {
         answer_.option = static_cast<int32_t>(option_index);
         answer_.nodes = slot.nodes;
       }
-      done_ = safe && !follows_;
+      done_ = safe && !followed_;
       if (done_) return;
-      if (follows_ && window_ >= kNever) {
-        window_ = std::min<int64_t>(now_ + std::llround(given_run_seconds_), kLongestFollowed / 2);
-        until_ = 2 * window_;
-      }
+      if (followed_) followed_->RequestStarts(now_, given_run_seconds_);
     }
     ActiveJob active;
     active.id = job.id;
@@ -577,51 +554,26 @@ class QueueSimulation final : public SchedulerEvents {
     active.run_seconds = waiting.run_seconds;
     active.requeued_as = safe ? nullptr : &job;
     if (&job == request_ && own_run_ < 0) own_run_ = active.end - now_;
-    active.shares = nodes_.EmptyShares();
-    for (const GroupAllocation& allocation : slot.nodes) {
-      const GroupDemand& demand =
-          option.requirements->demands[static_cast<size_t>(allocation.demand)];
-      active.shares.push_back({demand.group, Times(demand.each, allocation.nodes)});
-    }
-    if ((waiting.index >= 0 || waiting.arrival >= 0) && !waiting.requeued) {
-      if (follows_ ? FollowedOf(waiting).counts : IsWanted(job)) --left_;
-      if (follows_) FollowedOf(waiting).start = now_;
-    }
+    active.held = nodes_.Hold(option, slot);
+    if (waiting.index >= 0 && !waiting.requeued && IsWanted(job)) --left_;
+    if (followed_) followed_->Starts(waiting, now_);
     if (waiting.index >= 0 && request_ == nullptr) {
       active.played = static_cast<int32_t>(played_.size());
-      played_.push_back({static_cast<size_t>(waiting.index), now_, active.end, active.shares});
+      played_.push_back({static_cast<size_t>(waiting.index), now_, active.end, active.held});
     } else if (request_ == nullptr) {
-      others_.push_back({false, now_, active.end, waiting.rank, active.shares});
+      others_.push_back({false, now_, active.end, waiting.rank, active.held});
     }
     nodes_.Start(std::move(active));
-  }
-
-  // A job whose wait is compared.
-  struct Followed {
-    int64_t since = 0;
-    int64_t start = -1;
-    bool counts = false;
-  };
-  Followed& FollowedOf(const Waiting& waiting) {
-    const size_t place = waiting.index >= 0
-                             ? static_cast<size_t>(waiting.index)
-                             : queue_.pending().size() + static_cast<size_t>(waiting.arrival);
-    return followed_[place];
   }
 
   const QueueModel& queue_;
   const PendingJob* request_;
   const ArraysInPlay* arrays_;
-  bool follows_ = false;   // a delay is wanted: the sample goes on until others have started
-  int32_t own_user_ = -1;  // whose jobs are not followed
-  bool is_in_ = true;      // the request, or the arrays' tasks
+  std::optional<FollowedWaits> followed_;  // a delay is wanted: until others have started
+  bool is_in_ = true;                      // the request, or the arrays' tasks
   double given_run_seconds_ = 0;
-  int64_t window_ = kNever;  // arrivals until then are followed
-  int64_t until_ = kNever;
   std::optional<int64_t> played_until_;  // a future; nullopt: until all have started
   std::function<bool()> is_over_;        // of a future
-  std::vector<Followed> followed_;       // by queue_.pending(), then arrivals in their order
-  int32_t arrivals_ = 0;
   int sample_ = 0;
   const SchedulerOptions& options_;
   const bool everything_;
@@ -681,10 +633,6 @@ std::optional<CausedDelay> SimulateDelay(const QueueModel& queue, const PendingJ
   }
   if (started == 0) return {};
   return CausedDelay{std::max(sum.seconds / started, 0.0), sum.jobs / started};
-}
-
-std::vector<SimulatedJob> SimulateQueue(const QueueModel& queue, int sample) {
-  return QueueSimulation(queue, nullptr).SimulateWholeQueue(sample).jobs;
 }
 
 std::vector<std::vector<SimulatedJob>> SimulateArrays(const QueueModel& queue, int samples,

@@ -11,6 +11,7 @@
 
 #include "common/history/held_jobs.h"
 #include "common/scheduler/queue_model.h"
+#include "common/scheduler/simulated_nodes.h"
 
 namespace gpuadvise {
 
@@ -49,12 +50,8 @@ struct SimulatedJob {
   size_t pending = 0;  // index in queue.pending()
   int64_t start = 0;
   int64_t end = 0;
-  std::vector<GroupShare> shares;
+  HeldRange held;  // of its sample
 };
-
-// One sample of the queue without a request: jobs that start before the horizon, in queue order. A
-// preempted job appears once per start.
-std::vector<SimulatedJob> SimulateQueue(const QueueModel& queue, int sample);
 
 // Arrays at the end of a queue, by consecutive ids: the number of tasks of each that take part.
 struct ArraysInPlay {
@@ -78,13 +75,17 @@ struct SimulatedOther {
   int64_t start = 0;
   int64_t end = 0;
   Rank rank;  // if it arrives
-  std::vector<GroupShare> shares;
+  HeldRange held;
 };
 
-// A sample including all other holders.
+// One sample of the queue without a request.
 struct SimulatedSample {
-  std::vector<SimulatedJob> jobs;
+  std::vector<SimulatedJob>
+      jobs;  // that start before the horizon, in queue order; preempted: again
   std::vector<SimulatedOther> others;
+  std::vector<HeldNodes> held;  // of all of them
+
+  HeldSpan Held(const HeldRange& range) const { return Of(range, held); }
 };
 SimulatedSample SimulateSample(const QueueModel& queue, int sample);
 

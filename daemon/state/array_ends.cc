@@ -26,11 +26,13 @@ ArrayEnds ArrayEndsOf(const QueueModel& queue) {
   const int samples = queue.by_time_limit() ? 1 : queue.options().samples;
   const QueueTrajectories* played = queue.by_time_limit() ? nullptr : queue.played();
   for (int sample = 0; sample < samples; ++sample) {
-    const auto jobs = played == nullptr ? SimulateQueue(queue, sample)
-                                        : played->samples()[static_cast<size_t>(sample)].jobs;
+    const SimulatedSample here =
+        played == nullptr ? SimulateSample(queue, sample) : SimulatedSample();
+    const SimulatedSample& of =
+        played == nullptr ? here : played->samples()[static_cast<size_t>(sample)];
     std::vector<bool> started(queue.pending().size(), false);
     std::unordered_map<int64_t, std::pair<int64_t, int64_t>> seen;  // tasks, and the last end
-    for (const SimulatedJob& job : jobs) {
+    for (const SimulatedJob& job : of.jobs) {
       const int64_t id = queue.pending()[job.pending].id;
       if (!arrays.contains(id)) continue;
       auto& [tasks, last] = seen[id];

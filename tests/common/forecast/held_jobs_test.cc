@@ -135,7 +135,7 @@ TEST(SchedulerOptions, JobsBeyondTheWindowReserveNothing) {
       "node n1 a100:4\nrun 7 n1 a100:2 ends 30h\npend 8 a100:4 limit 1h\n"
       "pend 9 a100:2 limit 40h";
   const auto starts = [](const std::string& text) {
-    return SimulateQueue(*PrepareQueue(SnapshotOf(text)), 0)[1].start;
+    return SimulateSample(*PrepareQueue(SnapshotOf(text)), 0).jobs[1].start;
   };
   EXPECT_EQ(starts(cluster), 0);
   EXPECT_EQ(starts("config parameters bf_window=2880\n" + cluster), 31 * 3600);

@@ -46,10 +46,10 @@ TEST(Preemption, TakesTheYoungestOfTheLowestPriorityAndNoMoreThanItNeeds) {
                                        "run 2 n2 a100:4 ends 9h in low\n"
                                        "pend 3 a100:4 limit 1h in high\n");
   const auto queue = PrepareQueue(snapshot);
-  const std::vector<SimulatedJob> played = SimulateQueue(*queue, 0);
+  const std::vector<SimulatedJob> played = SimulateSample(*queue, 0).jobs;
   ASSERT_EQ(played.size(), 1u);
   EXPECT_EQ(played[0].start, 0);
-  EXPECT_EQ(played[0].shares.size(), 1u);
+  EXPECT_EQ(played[0].held.count, 1u);
 }
 
 // What the request loses: it runs an hour, gives way for three, and starts anew.

@@ -20,7 +20,7 @@ constexpr int64_t kHour = 3600;
 std::string PlanOf(const std::string& cluster) {
   const auto queue = PrepareQueue(SnapshotOf(cluster));
   std::string text;
-  for (const SimulatedJob& job : SimulateQueue(*queue, 0)) {
+  for (const SimulatedJob& job : SimulateSample(*queue, 0).jobs) {
     text += (text.empty() ? "" : " ") + std::to_string(queue->pending()[job.pending].id) + "@" +
             std::to_string(job.start / 60) + "m";
   }
@@ -92,8 +92,8 @@ TEST(QueueModel, ADependentStartsWhenTheOtherHasEnded) {
       "node n[1-2] a100:4\nrun 7 n1 a100:4 ends 2h\npend 8 a100:4 limit 1h reason Dependency");
   snapshot.jobs.back().dependency = "afterok:7(unfulfilled)";
   const auto queue = PrepareQueue(snapshot);
-  ASSERT_EQ(SimulateQueue(*queue, 0).size(), 1u);
-  EXPECT_EQ(SimulateQueue(*queue, 0)[0].start, 2 * kHour);
+  ASSERT_EQ(SimulateSample(*queue, 0).jobs.size(), 1u);
+  EXPECT_EQ(SimulateSample(*queue, 0).jobs[0].start, 2 * kHour);
 }
 
 TEST(QueueModel, ADependencyThatCanNeverBeMetIsLeftOut) {
@@ -130,13 +130,13 @@ TEST(QueueModel, JobsOfOnePoolDoNotDependOnAnother) {
 TEST(QueueModel, ManyThreadsMayAskAtOnce) {
   const auto queue =
       PrepareQueue(SnapshotOf("node n[1-3] a100:4\npend 8 a100:1 limit 1h count 60"));
-  const std::vector<SimulatedJob> alone = SimulateQueue(*queue, 0);
+  const std::vector<SimulatedJob> alone = SimulateSample(*queue, 0).jobs;
   std::vector<std::thread> threads;
   std::vector<int> wrong(4, 0);
   for (size_t t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 20; ++i) {
-        const std::vector<SimulatedJob> again = SimulateQueue(*queue, 0);
+        const std::vector<SimulatedJob> again = SimulateSample(*queue, 0).jobs;
         for (size_t k = 0; k < alone.size(); ++k) wrong[t] += again[k].start != alone[k].start;
       }
     });
@@ -165,7 +165,7 @@ TEST(QueueModel, JobsThatFollowEachOtherWithinAMinuteAreOneBurst) {
 }
 
 TEST(QueueModel, AnEmptyClusterIsNoError) {
-  EXPECT_TRUE(SimulateQueue(*PrepareQueue(Snapshot{}), 0).empty());
+  EXPECT_TRUE(SimulateSample(*PrepareQueue(Snapshot{}), 0).jobs.empty());
 }
 
 }  // namespace

@@ -80,19 +80,19 @@ using Starts = std::vector<std::pair<int64_t, int64_t>>;  // job, start
 
 // The queue of `snapshot` in one sample; at the limits when there is no history.
 struct World {
-  explicit World(const Snapshot& of) : queue(PrepareQueue(of)), played(SimulateQueue(*queue, 0)) {}
-  World(const Snapshot& of, ForecastHistory& past, int sample)
+  explicit World(const Snapshot& of) : queue(PrepareQueue(of)), sample(SimulateSample(*queue, 0)) {}
+  World(const Snapshot& of, ForecastHistory& past, int number)
       : queue(PrepareQueue(std::make_shared<const Snapshot>(of), past, {4, 9, 30 * 86'400})),
-        played(SimulateQueue(*queue, sample)) {}
+        sample(SimulateSample(*queue, number)) {}
   int64_t IdOf(const SimulatedJob& job) const { return queue->pending()[job.pending].id; }
 
   std::shared_ptr<const QueueModel> queue;
-  std::vector<SimulatedJob> played;
+  SimulatedSample sample;
 };
 
 Starts StartsOf(const World& world) {
   Starts starts;
-  for (const SimulatedJob& job : world.played) starts.emplace_back(world.IdOf(job), job.start);
+  for (const SimulatedJob& job : world.sample.jobs) starts.emplace_back(world.IdOf(job), job.start);
   return starts;
 }
 
@@ -105,10 +105,10 @@ Resources LeftAt(const World& world, int32_t group, int64_t time) {
       if (share.group == group) left -= share.held;
     }
   }
-  for (const SimulatedJob& job : world.played) {
+  for (const SimulatedJob& job : world.sample.jobs) {
     if (time < job.start || time >= job.end) continue;
-    for (const GroupShare& share : job.shares) {
-      if (share.group == group) left -= share.held;
+    for (const HeldNodes& held : world.sample.Held(job.held)) {
+      if (held.group == group) left -= held.amount();
     }
   }
   return left;
@@ -122,10 +122,10 @@ bool AllAtLeastZero(const Resources& left) {
 // Whether nobody holds more than there is whenever somebody starts. At the limits running jobs
 // stay until `until`; in samples they may leave earlier, so that only queued jobs are added up.
 void NothingGivenTwice(const World& world) {
-  for (const SimulatedJob& job : world.played) {
-    for (const GroupShare& share : job.shares) {
-      for (const SimulatedJob& other : world.played) {
-        RC_ASSERT(AllAtLeastZero(LeftAt(world, share.group, std::max(job.start, other.start))));
+  for (const SimulatedJob& job : world.sample.jobs) {
+    for (const HeldNodes& held : world.sample.Held(job.held)) {
+      for (const SimulatedJob& other : world.sample.jobs) {
+        RC_ASSERT(AllAtLeastZero(LeftAt(world, held.group, std::max(job.start, other.start))));
       }
     }
   }
@@ -206,13 +206,13 @@ RC_GTEST_PROP(QueueTrajectories, WhoArrivesLaterChangesNothingNow, ()) {
   DrawArrivals(busy);
   const World alone(snapshot, calm, 1);
   const World crowded(snapshot, busy, 1);
-  if (alone.played.empty()) return;
-  RC_ASSERT(!crowded.played.empty());
-  for (const SimulatedJob& job : alone.played) {
+  if (alone.sample.jobs.empty()) return;
+  RC_ASSERT(!crowded.sample.jobs.empty());
+  for (const SimulatedJob& job : alone.sample.jobs) {
     if (job.start > 0) continue;
-    const bool too = std::any_of(crowded.played.begin(), crowded.played.end(), [&](auto& other) {
-      return other.pending == job.pending && other.start == 0;
-    });
+    const bool too =
+        std::any_of(crowded.sample.jobs.begin(), crowded.sample.jobs.end(),
+                    [&](auto& other) { return other.pending == job.pending && other.start == 0; });
     RC_ASSERT(too);
   }
 }
@@ -229,16 +229,17 @@ RC_GTEST_PROP(QueueTrajectories, EveryJobHoldsWhatItAskedFor, ()) {
   const World world(snapshot);
   std::map<int64_t, const Job*> jobs;
   for (const Job& job : snapshot.jobs) jobs[job.id] = &job;
-  for (const SimulatedJob& played : world.played) {
+  for (const SimulatedJob& played : world.sample.jobs) {
     const JobRequest& request = jobs.at(world.IdOf(played))->request;
-    RC_ASSERT(static_cast<int64_t>(played.shares.size()) == request.nodes_min);
+    RC_ASSERT(static_cast<int64_t>(played.held.count) == request.nodes_min);
     RC_ASSERT(played.end - played.start == request.time_limit_seconds.value());
-    for (const GroupShare& share : played.shares) {
-      RC_ASSERT(share.held.cpus >= request.cpus_per_task);
-      RC_ASSERT(share.held.memory_mib >= request.memory_per_node_mib.value());
+    for (const HeldNodes& nodes : world.sample.Held(played.held)) {
+      const Resources held = nodes.amount();
+      RC_ASSERT(held.cpus >= request.cpus_per_task);
+      RC_ASSERT(held.memory_mib >= request.memory_per_node_mib.value());
       int64_t gpus = 0;
       for (const GpuCount& gpu : request.gpus_per_node) gpus += gpu.count;
-      RC_ASSERT(request.exclusive || share.held.any_gpus == gpus);
+      RC_ASSERT(request.exclusive || held.any_gpus == gpus);
     }
   }
 }
@@ -373,8 +374,9 @@ RC_GTEST_PROP(QueueTrajectories, BackfillNeverDelaysTheFirstJobThatWaits, ()) {
   const int64_t first = all.queue->pending().front().id;
   std::erase_if(snapshot.jobs, [&](const Job& job) { return !HoldsNodes(job) && job.id != first; });
   const World alone(snapshot);
-  RC_ASSERT(alone.played.empty() == (all.played.empty() || all.IdOf(all.played[0]) != first));
-  if (!alone.played.empty()) RC_ASSERT(all.played[0].start == alone.played[0].start);
+  RC_ASSERT(alone.sample.jobs.empty() ==
+            (all.sample.jobs.empty() || all.IdOf(all.sample.jobs[0]) != first));
+  if (!alone.sample.jobs.empty()) RC_ASSERT(all.sample.jobs[0].start == alone.sample.jobs[0].start);
 }
 
 RC_GTEST_PROP(QueueTrajectories, PermutingEqualNodesChangesNoStart, ()) {

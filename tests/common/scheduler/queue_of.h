@@ -27,7 +27,7 @@ inline SimulatedNodes NodesOf(const QueueModel& queue) {
     ActiveJob job;
     job.id = running.id;
     job.end = job.until = running.until;
-    job.shares = running.shares;
+    job.held = nodes.Hold(running.shares);
     job.caps = &running.caps;
     job.preempt_class = running.preempt_class;
     job.priority = running.priority;
@@ -39,18 +39,15 @@ inline SimulatedNodes NodesOf(const QueueModel& queue) {
 }
 
 // `pending` with the nodes of `slot` by its way `option`, from `now` until its limit.
-inline ActiveJob ActiveIn(const PendingJob& pending, const GroupSlot& slot, size_t option,
-                          int64_t now) {
+inline ActiveJob ActiveIn(SimulatedNodes& nodes, const PendingJob& pending, const GroupSlot& slot,
+                          size_t option, int64_t now) {
   const PartitionOption& way = pending.options[option];
   ActiveJob job;
   job.id = pending.id;
   job.end = job.until = way.duration >= kNever ? kNever : now + way.duration;
   job.caps = &pending.caps;
   job.started = now;
-  for (const GroupAllocation& placed : slot.nodes) {
-    const GroupDemand& demand = way.requirements->demands[static_cast<size_t>(placed.demand)];
-    job.shares.push_back({demand.group, Times(demand.each, placed.nodes)});
-  }
+  job.held = nodes.Hold(way, slot);
   return job;
 }
 

@@ -28,7 +28,7 @@ class Site final : public SchedulerEvents {
     return !held.contains(waiting.job->id) && nodes.WithinLimits(*waiting.job);
   }
   void Start(const Waiting& waiting, size_t option, const GroupSlot& slot) override {
-    nodes.Start(ActiveIn(*waiting.job, slot, option, slot.start));
+    nodes.Start(ActiveIn(nodes, *waiting.job, slot, option, slot.start));
     started += (started.empty() ? "" : " ") + std::to_string(waiting.job->id);
     if (option > 0) started += "/" + std::to_string(option);
   }

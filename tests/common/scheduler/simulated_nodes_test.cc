@@ -42,7 +42,7 @@ struct Cluster {
   std::string Where(int64_t id) const { return Names(id, nodes.FitNow(Way(id), 0)); }
 
   void Start(int64_t id, int64_t now = 0) {
-    nodes.Start(ActiveIn(Job(id), nodes.FitNow(Way(id), now), 0, now));
+    nodes.Start(ActiveIn(nodes, Job(id), nodes.FitNow(Way(id), now), 0, now));
   }
   std::string EndUntil(int64_t now) {
     std::string ended;
@@ -163,8 +163,10 @@ std::string Lost(int64_t five, int64_t six, int64_t start_of_six, const std::str
                   "qos high preempts low\nnode n1 a:4\npend 8 qos high " + request +
                   "\nrun 5 n1 a:2 ends 9h qos low\nrun 6 n1 a:2 ends 9h qos low");
   SimulatedNodes nodes(*cluster.queue, {true});
-  for (const ActiveJob& job : cluster.nodes.actives()) {
+  for (size_t i = 0; i < cluster.nodes.actives().size(); ++i) {
+    const ActiveJob& job = cluster.nodes.actives()[i];
     ActiveJob active = job;
+    active.held = nodes.Hold(cluster.queue->running()[i].shares);
     active.priority = job.id == 5 ? five : six;
     active.started = job.id == 5 ? -600 : start_of_six;
     nodes.Resume(active);
@@ -188,7 +190,8 @@ TEST(SimulatedNodes, TheLowestPriorityAndThenTheYoungestLosesItsNodes) {
 
 TEST(SimulatedNodes, ThePlanLetsJobsEndAtTheirLimitsAndNotWhenTheyDo) {
   Cluster cluster("node n1 a:4\npend 8 a:4 limit 2h\npend 9 a:4");
-  ActiveJob job = ActiveIn(cluster.Job(8), cluster.nodes.FitNow(cluster.Way(8), 0), 0, 0);
+  ActiveJob job =
+      ActiveIn(cluster.nodes, cluster.Job(8), cluster.nodes.FitNow(cluster.Way(8), 0), 0, 0);
   job.end = kHour;
   cluster.nodes.Start(job);
   const PartitionOption& way = cluster.Way(9);

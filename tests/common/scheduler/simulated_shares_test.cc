@@ -41,7 +41,7 @@ int FirstIsEight(const std::string& world) {
   EXPECT_EQ(queue->pending().front().id, 8);
   int first = 0;
   for (int sample = 0; sample < kSamples; ++sample) {
-    const std::vector<SimulatedJob> jobs = SimulateQueue(*queue, sample);
+    const std::vector<SimulatedJob> jobs = SimulateSample(*queue, sample).jobs;
     EXPECT_EQ(jobs.size(), 2u);
     if (jobs.size() == 2 && jobs[0].start < jobs[1].start) ++first;
   }
