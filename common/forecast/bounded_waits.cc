@@ -62,7 +62,7 @@ std::vector<int64_t> BoundedWaits(const QueueModel& queue, const PendingJob& job
                                   const WaitDistribution& wait, const SimulatedWait& simulated) {
   WaitBounds bounds(queue);
   for (const PendingJob& other : queue.pending()) {
-    if (!(other.rank < job.rank)) break;
+    if (job.caps.empty() || !(other.rank < job.rank)) break;
     if (other.id != job.replaces_job || other.id == 0) bounds.AddBefore(other);
   }
   return bounds.Within(job, wait, simulated);

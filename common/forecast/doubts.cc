@@ -194,10 +194,9 @@ class Doubts {
 
   void AddExpedited() {
     int64_t count = 0;
-    for (const Job& job : snapshot_.jobs) {
-      if (!job.expedited_requeue || !HoldsNodes(job)) continue;
+    for (const Job* job : queue_.expedited()) {
       count +=
-          std::any_of(job.allocations.begin(), job.allocations.end(), [&](const Allocation& a) {
+          std::any_of(job->allocations.begin(), job->allocations.end(), [&](const Allocation& a) {
             const int32_t node = queue_.pool().FindNode(a.node);
             return node >= 0 && MayUse(node);
           });

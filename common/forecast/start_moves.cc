@@ -118,8 +118,8 @@ class Moves {
   }
 
   bool SharesNodes(const RunningJob& job) const {
-    return std::any_of(job.shares.begin(), job.shares.end(), [&](const GroupShare& share) {
-      return queue_.component_of_group()[static_cast<size_t>(share.group)] == component_;
+    return std::any_of(job.held.begin(), job.held.end(), [&](const HeldNodes& held) {
+      return queue_.component_of_group()[static_cast<size_t>(held.group)] == component_;
     });
   }
 

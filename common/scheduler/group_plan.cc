@@ -77,6 +77,14 @@ GroupPlan::GroupPlan(const NodeGroups& groups, Grid grid)
   for (const NodeGroup& group : groups.groups()) lines_.emplace_back(group.capacity);
 }
 
+GroupPlan GroupPlan::Of(const std::vector<int32_t>& groups) const {
+  GroupPlan some(groups_, grid_);
+  some.now_ = now_;
+  some.contents_ = contents_;
+  for (const int32_t group : groups) some.lines_[static_cast<size_t>(group)] = Line(group);
+  return some;
+}
+
 void GroupPlan::Reset(int32_t group, int64_t now, const Resources& free, uint64_t content) {
   now_ = now;
   lines_[static_cast<size_t>(group)].Reset(now, free);

@@ -25,6 +25,9 @@ class GroupPlan {
   enum class Grid { kExact, kCoarse };
   explicit GroupPlan(const NodeGroups& groups, Grid grid = Grid::kExact);
 
+  // A copy that knows of these groups alone.
+  GroupPlan Of(const std::vector<int32_t>& groups) const;
+
   // Resets `group`: `free` at `now`, no future ends. `content` identifies the jobs on it and breaks
   // ties between equal groups, instead of their names.
   void Reset(int32_t group, int64_t now, const Resources& free, uint64_t content);

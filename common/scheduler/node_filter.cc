@@ -47,8 +47,10 @@ std::string DescribeNeed(const NodePool& pool, const JobRequirements& requiremen
   return JoinNames(parts);
 }
 
-Members Keep(const Members& nodes, const std::function<bool(int32_t)>& good) {
+template <typename Predicate>
+Members Keep(const Members& nodes, const Predicate& good) {
   Members kept;
+  kept.reserve(nodes.size());
   std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(kept), good);
   return kept;
 }
@@ -70,24 +72,16 @@ Result<Members> Resolve(const NodePool& pool, const std::vector<std::string>& na
   return nodes;
 }
 
-// Caches `what` by node kind.
-template <typename Value>
-class ByKind {
- public:
-  ByKind(const NodePool& pool, std::function<Value(const PoolNode&)> what)
-      : pool_(pool), what_(std::move(what)), known_(static_cast<size_t>(pool.kinds())) {}
-
-  Value operator()(int32_t node) {
-    std::optional<Value>& value = known_[static_cast<size_t>(At(pool_, node).kind)];
-    if (!value) value = what_(At(pool_, node));
+// Those for which `good` says so, which is asked of one node of each kind.
+template <typename Predicate>
+Members KeepKinds(const NodePool& pool, const Members& nodes, const Predicate& good) {
+  std::vector<std::optional<bool>> known(static_cast<size_t>(pool.kinds()));
+  return Keep(nodes, [&](int32_t node) {
+    std::optional<bool>& value = known[static_cast<size_t>(pool.KindOf(node))];
+    if (!value) value = good(At(pool, node));
     return *value;
-  }
-
- private:
-  const NodePool& pool_;
-  const std::function<Value(const PoolNode&)> what_;
-  std::vector<std::optional<Value>> known_;
-};
+  });
+}
 
 // Checks one need after the other; each narrows `nodes` or returns an error.
 class Filter {
@@ -180,9 +174,9 @@ class Filter {
     only.gpus_per_node = requirements_.gpus_per_node;
     only.shards_per_node = requirements_.shards_per_node;
     only.mps_per_node = requirements_.mps_per_node;
-    Members kept = Keep(nodes_, ByKind<bool>(pool_, [&](const PoolNode& node) {
-                          return CanServe(pool_, node, only, node.capacity, 0);
-                        }));
+    Members kept = KeepKinds(pool_, nodes_, [&](const PoolNode& node) {
+      return CanServe(pool_, node, only, node.capacity, 0);
+    });
     return Narrow(kept, [&] {
       return fmt::format("{}; its GPUs are {}",
                          OnlySoMany(kept, "with " + DescribeNeed(pool_, requirements_)),
@@ -203,7 +197,8 @@ class Filter {
                   fmt::format("partition {} gives a job at most {} CPUs on a node, not {}",
                               partition_.name, requirements_.max_cpus_per_node, cpus));
     }
-    Members kept = Keep(nodes_, [&](int32_t n) { return At(pool_, n).cpus_of_a_job >= cpus; });
+    Members kept =
+        KeepKinds(pool_, nodes_, [&](const PoolNode& node) { return node.cpus_of_a_job >= cpus; });
     return Narrow(kept, [&] {
       int64_t most = 0;
       for (const int32_t n : nodes_) most = std::max(most, At(pool_, n).cpus_of_a_job);
@@ -221,8 +216,8 @@ class Filter {
     }
     const int64_t memory = std::max(requirements_.memory_per_node_mib,
                                     requirements_.memory_per_cpu_mib * CpusPerNode());
-    Members kept =
-        Keep(nodes_, [&](int32_t n) { return At(pool_, n).capacity.memory_mib >= memory; });
+    Members kept = KeepKinds(
+        pool_, nodes_, [&](const PoolNode& node) { return node.capacity.memory_mib >= memory; });
     return Narrow(kept, [&] {
       int64_t largest = 0;
       for (const int32_t n : nodes_) largest = std::max(largest, At(pool_, n).capacity.memory_mib);
@@ -232,10 +227,10 @@ class Filter {
   }
 
   Result<void> Everything() {
-    Members kept = Keep(nodes_, ByKind<bool>(pool_, [&](const PoolNode& node) {
-                          return TasksThatFit(pool_, node, requirements_, node.capacity, 1) > 0 &&
-                                 HasSomeOf(node, node.capacity, requirements_.gpus_total);
-                        }));
+    Members kept = KeepKinds(pool_, nodes_, [&](const PoolNode& node) {
+      return TasksThatFit(pool_, node, requirements_, node.capacity, 1) > 0 &&
+             HasSomeOf(node, node.capacity, requirements_.gpus_total);
+    });
     return Narrow(kept, [&] { return OnlySoMany(kept, "that has all this at once"); });
   }
 
@@ -270,7 +265,7 @@ class Filter {
     requirements_.nodes_max = std::max(requirements_.nodes_max, needed);
     if (requirements_.nodes_max > 1) return {};
     Members alone =
-        Keep(nodes_, ByKind<bool>(pool_, [&](const PoolNode& node) { return ServesAlone(node); }));
+        KeepKinds(pool_, nodes_, [&](const PoolNode& node) { return ServesAlone(node); });
     if (alone.empty() && fixed) return TooMuchInAll();
     if (alone.empty()) {
       requirements_.nodes_max = 2;  // one has the CPUs, the other the GPUs
@@ -303,15 +298,26 @@ class Filter {
   }
 
   // Number of best nodes that together give `wanted`; kNever if all do not.
-  int64_t NodesFor(int64_t wanted, std::function<int64_t(const PoolNode&)> offer) const {
-    ByKind<int64_t> of_kind(pool_, std::move(offer));
-    std::vector<int64_t> offers;
-    for (const int32_t node : nodes_) offers.push_back(of_kind(node));
-    std::sort(offers.rbegin(), offers.rend());
-    int64_t sum = 0;
-    for (size_t i = 0; i < offers.size(); ++i) {
-      sum += offers[i];
-      if (sum >= wanted) return static_cast<int64_t>(i) + 1;
+  int64_t NodesFor(int64_t wanted, const std::function<int64_t(const PoolNode&)>& offer) const {
+    struct Kind {
+      int64_t offer = 0;
+      int64_t nodes = 0;
+    };
+    std::vector<Kind> kinds(static_cast<size_t>(pool_.kinds()));
+    for (const int32_t node : nodes_) {
+      Kind& kind = kinds[static_cast<size_t>(pool_.KindOf(node))];
+      if (kind.nodes++ == 0) kind.offer = offer(At(pool_, node));
+    }
+    std::sort(kinds.begin(), kinds.end(),
+              [](const Kind& a, const Kind& b) { return a.offer > b.offer; });
+    if (wanted <= 0) return nodes_.empty() ? kNever : 1;
+    int64_t nodes = 0;
+    for (const Kind& kind : kinds) {
+      if (kind.offer <= 0) break;
+      const int64_t of_this = (wanted + kind.offer - 1) / kind.offer;
+      if (of_this <= kind.nodes) return nodes + of_this;
+      nodes += kind.nodes;
+      wanted -= kind.nodes * kind.offer;
     }
     return kNever;
   }

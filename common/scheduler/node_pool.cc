@@ -189,13 +189,13 @@ void NodePool::NumberKinds() {
   using Hardware =
       std::tuple<Resources, std::vector<int32_t>, int64_t, int64_t, bool, int64_t, int32_t>;
   std::map<Hardware, int32_t> known;
-  for (PoolNode& node : nodes_) {
-    node.kind =
+  for (const PoolNode& node : nodes_) {
+    kind_of_.push_back(
         known
             .try_emplace({node.capacity, node.gpu_types, node.shards_per_gpu, node.threads_per_core,
                           node.shards_are_mps, node.cpus_of_a_job, node.limited_partition},
                          static_cast<int32_t>(known.size()))
-            .first->second;
+            .first->second);
   }
   kinds_ = static_cast<int32_t>(known.size());
 }

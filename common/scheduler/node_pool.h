@@ -61,7 +61,6 @@ struct PoolNode {
   bool boots = false;              // already booting
   int64_t threads_per_core = 1;
   int64_t weight = 1;
-  int32_t kind = 0;  // equal for equal hardware: all above but name and weight
   bool usable = true;
   std::string why_unusable;  // "drained (fan broken)"; "" if usable
   std::vector<std::string> features;
@@ -100,8 +99,9 @@ class NodePool {
   // CPUs actually allocated for `cpus` on `node`: whole cores where cores are allocated.
   int64_t WholeCores(const PoolNode& node, int64_t cpus) const;
 
-  // Number of node kinds; PoolNode::kind is below it.
+  // Nodes of equal hardware are of one kind: a number from 0 to kinds() - 1.
   int32_t kinds() const { return kinds_; }
+  int32_t KindOf(int32_t node) const { return kind_of_[static_cast<size_t>(node)]; }
 
   bool memory_is_counted() const { return memory_is_counted_; }
   bool whole_nodes_only() const { return whole_nodes_only_; }
@@ -129,6 +129,7 @@ class NodePool {
   int64_t unexplained_until_ = kReleaseSeconds;
   std::unordered_map<std::string, int32_t> node_index_;
   int32_t kinds_ = 0;
+  std::vector<int32_t> kind_of_;  // by node
   bool memory_is_counted_ = true;
   bool whole_cores_ = true;
   bool whole_nodes_only_ = false;

@@ -5,26 +5,6 @@
 
 namespace gpuadvise {
 
-Resources& Resources::operator+=(const Resources& other) {
-  cpus += other.cpus;
-  memory_mib += other.memory_mib;
-  shards += other.shards;
-  any_gpus += other.any_gpus;
-  part_cpus += other.part_cpus;
-  for (size_t i = 0; i < gpus.size(); ++i) gpus[i] += other.gpus[i];
-  return *this;
-}
-
-Resources& Resources::operator-=(const Resources& other) {
-  cpus -= other.cpus;
-  memory_mib -= other.memory_mib;
-  shards -= other.shards;
-  any_gpus -= other.any_gpus;
-  part_cpus -= other.part_cpus;
-  for (size_t i = 0; i < gpus.size(); ++i) gpus[i] -= other.gpus[i];
-  return *this;
-}
-
 void NodeTimeline::Reset(int64_t now, const Resources& free) {
   starts_.assign(1, now);
   free_.assign(1, free);

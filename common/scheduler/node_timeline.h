@@ -30,8 +30,24 @@ struct Resources {
   int32_t part_cpus = 0;  // part of `cpus` used by jobs of PoolNode::limited_partition
   std::array<int32_t, kMaxGpuTypesPerNode> gpus{};
 
-  Resources& operator+=(const Resources& other);
-  Resources& operator-=(const Resources& other);
+  Resources& operator+=(const Resources& other) {
+    cpus += other.cpus;
+    memory_mib += other.memory_mib;
+    shards += other.shards;
+    any_gpus += other.any_gpus;
+    part_cpus += other.part_cpus;
+    for (size_t i = 0; i < gpus.size(); ++i) gpus[i] += other.gpus[i];
+    return *this;
+  }
+  Resources& operator-=(const Resources& other) {
+    cpus -= other.cpus;
+    memory_mib -= other.memory_mib;
+    shards -= other.shards;
+    any_gpus -= other.any_gpus;
+    part_cpus -= other.part_cpus;
+    for (size_t i = 0; i < gpus.size(); ++i) gpus[i] -= other.gpus[i];
+    return *this;
+  }
   friend Resources operator+(Resources a, const Resources& b) { return a += b; }
   friend Resources operator-(Resources a, const Resources& b) { return a -= b; }
   int64_t TotalGpus() const {

@@ -72,7 +72,7 @@ GroupPlan PlanOfRunning(const QueueModel& queue, Durations durations, GroupPlan:
   std::stable_sort(ends.begin(), ends.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [rest, job] : ends) {
-    for (const GroupShare& share : job->shares) plan.Release(share.group, rest, share.held);
+    for (const HeldNodes& held : job->held) plan.Release(held.group, rest, held.amount());
   }
   for (const int32_t group : queue.groups().with_parts()) plan.SetPartsAside(group);
   return plan;

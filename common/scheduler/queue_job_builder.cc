@@ -77,16 +77,16 @@ double QueueJobBuilder::MeanOfLastTwo(const JobRecord& record) const {
   return ground_.past == nullptr ? 0 : ground_.past->run_times.LastTwo(record);
 }
 
-std::vector<GroupShare> QueueJobBuilder::OnGroups(const std::vector<NodeShare>& shares) const {
-  std::vector<GroupShare> on;
+std::vector<HeldNodes> QueueJobBuilder::OnGroups(const std::vector<NodeShare>& shares) const {
+  std::vector<HeldNodes> on;
   for (const NodeShare& share : shares) {
     const int32_t group = ground_.groups.GroupOf(share.node);
     const auto same = std::find_if(on.begin(), on.end(),
-                                   [&](const GroupShare& each) { return each.group == group; });
+                                   [&](const HeldNodes& each) { return each.group == group; });
     if (same != on.end()) {
-      same->held += share.held;
+      same->each = ground_.amounts.Of(*same->each + share.held);
     } else {
-      on.push_back({group, share.held});
+      on.push_back({group, 1, ground_.amounts.Of(share.held)});
     }
   }
   return on;
@@ -138,7 +138,7 @@ int32_t QueueJobBuilder::ThrottleOf(const Job& job) {
 RunningJob QueueJobBuilder::BuildRunning(const Job& job) {
   RunningJob running;
   running.id = job.id;
-  running.shares = OnGroups(ground_.pool.HeldBy(job));
+  running.held = OnGroups(ground_.pool.HeldBy(job));
   running.until = RunningUntil(job, snapshot_.taken_at, snapshot_.config);
   running.elapsed =
       static_cast<double>(snapshot_.taken_at - job.start_time.value_or(snapshot_.taken_at));
@@ -189,9 +189,9 @@ std::vector<RunningJob> QueueJobBuilder::BuildUnexplained() {
   any.limit_seconds = ground_.pool.unexplained_until();
   const bool hidden = ground_.pool.unexplained_until() > kReleaseSeconds;
   const auto run_time = hidden && knows_run_times() ? RunTimeOf(any) : nullptr;
-  for (const GroupShare& share : OnGroups(ground_.pool.unexplained())) {
+  for (const HeldNodes& held : OnGroups(ground_.pool.unexplained())) {
     RunningJob& running = unexplained.emplace_back();
-    running.shares = {share};
+    running.held = {held};
     running.until = ground_.pool.unexplained_until();
     running.run_time = run_time;
   }

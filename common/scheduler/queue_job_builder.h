@@ -43,6 +43,7 @@ struct QueueGround {
   const FairShareTree& fair_shares;
   UsageLimits& limits;  // receives the caps that jobs need
   const LicenceCaps& licences;
+  HeldAmounts& amounts;                                        // receives what running jobs hold
   const ForecastHistory* past;                                 // null: no history
   const std::unordered_map<int64_t, double>* known_run_times;  // by job id; null: none
 };
@@ -70,7 +71,7 @@ class QueueJobBuilder {
   bool knows_run_times() const { return ground_.past != nullptr || ground_.known_run_times; }
   std::shared_ptr<const RunTimeDistribution> RunTimeOf(const JobRecord& record);
   double MeanOfLastTwo(const JobRecord& record) const;
-  std::vector<GroupShare> OnGroups(const std::vector<NodeShare>& shares) const;
+  std::vector<HeldNodes> OnGroups(const std::vector<NodeShare>& shares) const;
   CapUses UsesOf(const Job& job, size_t partition, const TresCounts& tres);
   UsageShare UsageOf(const Job& job, size_t partition, const TresCounts& tres);
   int32_t ThrottleOf(const Job& job);

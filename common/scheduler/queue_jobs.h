@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "common/history/job_duration_distribution.h"
@@ -14,10 +15,23 @@
 
 namespace gpuadvise {
 
-// One job's share of one group.
-struct GroupShare {
+// Nodes of one group that a job holds.
+struct HeldNodes {
   int32_t group = 0;
-  Resources held;
+  int32_t nodes = 1;
+  const Resources* each = nullptr;  // on each of them; of the queue or the request
+
+  Resources amount() const { return nodes == 1 ? *each : Times(*each, nodes); }
+};
+
+// Amounts that jobs hold, each once, at an address that stays: of thousands of running jobs, most
+// hold the same few.
+class HeldAmounts {
+ public:
+  const Resources* Of(const Resources& amount) { return &*known_.insert(amount).first; }
+
+ private:
+  std::set<Resources> known_;
 };
 
 struct PendingJob;
@@ -30,7 +44,7 @@ struct UsageShare {
 
 struct RunningJob {
   int64_t id = 0;
-  std::vector<GroupShare> shares;
+  std::vector<HeldNodes> held;
   int64_t until = kNever;  // end at its limit
   double elapsed = 0;
   double mean_of_last_two = 0;  // predicted from its user's last two; 0: unknown

@@ -81,7 +81,7 @@ QueueModel::QueueModel(std::shared_ptr<const Snapshot> snapshot, const ForecastH
       preemption_(*snapshot_),
       fair_shares_(SharesOf(*snapshot_, past, options)) {
   QueueJobBuilder builder({*snapshot_, pool_, members_, groups_, preemption_, scale_, fair_shares_,
-                           limits_, licences_, past, options.known_run_times});
+                           limits_, licences_, amounts_, past, options.known_run_times});
   AddRunning(builder);
   AddPending(builder);
   if (past != nullptr) {
@@ -110,7 +110,9 @@ void QueueModel::Settle(const HeldJobs* held) {
 // Adds running jobs and computes what they leave free.
 void QueueModel::AddRunning(QueueJobBuilder& builder) {
   for (const Job& job : snapshot_->jobs) {
-    if (HoldsNodes(job)) running_.push_back(builder.BuildRunning(job));
+    if (!HoldsNodes(job)) continue;
+    running_.push_back(builder.BuildRunning(job));
+    if (job.expedited_requeue) expedited_.push_back(&job);
   }
   for (RunningJob& job : builder.BuildUnexplained()) running_.push_back(std::move(job));
   KeepSharedNodes();
@@ -121,8 +123,8 @@ void QueueModel::AddRunning(QueueJobBuilder& builder) {
   }
   for (const NodeGroup& group : groups_.groups()) free_now_.push_back(group.capacity);
   for (const RunningJob& job : running_) {
-    for (const GroupShare& share : job.shares) {
-      free_now_[static_cast<size_t>(share.group)] -= share.held;
+    for (const HeldNodes& held : job.held) {
+      free_now_[static_cast<size_t>(held.group)] -= held.amount();
     }
   }
 }
@@ -146,11 +148,11 @@ void QueueModel::KeepSharedNodes() {
     }
   }
   if (last.empty()) return;
-  const auto share_of = [&](size_t job, int32_t group) -> Resources& {
-    std::vector<GroupShare>& shares = running_[job].shares;
-    return std::find_if(shares.begin(), shares.end(),
-                        [&](const GroupShare& each) { return each.group == group; })
-        ->held;
+  const auto give = [&](size_t job, int32_t group, const Resources& more) {
+    std::vector<HeldNodes>& held = running_[job].held;
+    const auto here = std::find_if(held.begin(), held.end(),
+                                   [&](const HeldNodes& each) { return each.group == group; });
+    here->each = amounts_.Of(*here->each + more);
   };
   std::unordered_map<int32_t, Resources> left;  // by node
   for (const auto& [name, job] : last) {
@@ -167,13 +169,13 @@ void QueueModel::KeepSharedNodes() {
       const int32_t group = groups_.GroupOf(share.node);
       const size_t holder = last.at(pool_.nodes()[static_cast<size_t>(share.node)].name);
       rest->second -= share.held;
-      share_of(own, group) -= share.held;
-      share_of(holder, group) += share.held;
+      give(own, group, Resources() - share.held);
+      give(holder, group, share.held);
     }
   }
   for (const auto& [node, rest] : left) {
     const size_t holder = last.at(pool_.nodes()[static_cast<size_t>(node)].name);
-    share_of(holder, groups_.GroupOf(node)) += rest;
+    give(holder, groups_.GroupOf(node), rest);
   }
 }
 

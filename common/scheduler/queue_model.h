@@ -51,6 +51,8 @@ class QueueModel {
   // the model and is not written during queries.
   QueueModel(std::shared_ptr<const Snapshot> snapshot, const ForecastHistory* past,
              const SimulationOptions& options);
+  QueueModel(const QueueModel&) = delete;
+  QueueModel& operator=(const QueueModel&) = delete;
 
   const Snapshot& snapshot() const { return *snapshot_; }
   const ForecastHistory* past() const { return past_; }
@@ -72,6 +74,9 @@ class QueueModel {
   const std::vector<int32_t>& Members(size_t partition) const { return members_[partition]; }
 
   const std::vector<RunningJob>& running() const { return running_; }
+
+  // Those of them that would restart first on failure (--requeue=expedite).
+  const std::vector<const Job*>& expedited() const { return expedited_; }
 
   // In queue order, without jobs that cannot compete (held, impossible).
   const std::vector<PendingJob>& pending() const { return pending_; }
@@ -136,7 +141,9 @@ class QueueModel {
   LicenceCaps licences_;
   Preemption preemption_;
   FairShareTree fair_shares_;
+  HeldAmounts amounts_;
   std::vector<RunningJob> running_;
+  std::vector<const Job*> expedited_;  // of snapshot_
   std::vector<PendingJob> pending_;
   std::vector<ArrivingJob> arriving_;
   int64_t watched_seconds_ = 0;

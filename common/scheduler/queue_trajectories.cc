@@ -179,7 +179,7 @@ void QueueTrajectories::PlanAll(Durations durations, Planned& planned) const {
     if (i % plan_every_ == 0) planned.checkpoints.push_back(plan);
     planned.starts.push_back(PlanNext(plan, pending[i], durations).start);
   }
-  if (planned.checkpoints.empty()) planned.checkpoints.push_back(plan);
+  planned.checkpoints.push_back(plan);  // where most new jobs go
 }
 
 int32_t QueueTrajectories::ComponentOf(const GroupDemand& demand) const {
@@ -352,10 +352,15 @@ SimulatedStart QueueTrajectories::Plan(const PendingJob& request, Durations dura
       std::lower_bound(pending.begin(), pending.end(), request.rank,
                        [](const PendingJob& job, const Rank& rank) { return job.rank < rank; });
   const auto before = static_cast<size_t>(demand - pending.begin());
-  const size_t checkpoint = std::min(before / plan_every_, planned.checkpoints.size() - 1);
-  GroupPlan plan = planned.checkpoints[checkpoint];
+  const bool behind_all = before == pending.size() && request.replaces_job == 0;
+  const size_t checkpoint = behind_all ? planned.checkpoints.size() - 1 : before / plan_every_;
   const std::vector<bool> components = FindRelevantComponents(queue_, request);
-  for (size_t i = checkpoint * plan_every_; i < before; ++i) {
+  std::vector<int32_t> groups;
+  for (size_t i = 0; i < components.size(); ++i) {
+    if (components[i]) groups.insert(groups.end(), members_[i].begin(), members_[i].end());
+  }
+  GroupPlan plan = planned.checkpoints[checkpoint].Of(groups);
+  for (size_t i = behind_all ? before : checkpoint * plan_every_; i < before; ++i) {
     const bool replaced = pending[i].id == request.replaces_job && pending[i].task == 0;
     if (!replaced && IsIn(queue_, components, pending[i])) PlanNext(plan, pending[i], durations);
   }

@@ -61,7 +61,7 @@ class QueueTrajectories {
   };
   struct Planned {
     std::vector<int64_t> starts;         // parallel to queue.pending()
-    std::vector<GroupPlan> checkpoints;  // before every plan_every_-th job
+    std::vector<GroupPlan> checkpoints;  // before every plan_every_-th job, and behind the last
   };
 
   int32_t ComponentOf(const GroupDemand& demand) const;

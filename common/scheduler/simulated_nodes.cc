@@ -50,9 +50,9 @@ void SimulatedNodes::Restart() {
   unsorted_.clear();
 }
 
-HeldRange SimulatedNodes::Hold(const std::vector<GroupShare>& shares) {
-  const HeldRange range{static_cast<uint32_t>(held_.size()), static_cast<uint32_t>(shares.size())};
-  for (const GroupShare& share : shares) held_.push_back({share.group, 1, &share.held});
+HeldRange SimulatedNodes::Hold(const std::vector<HeldNodes>& held) {
+  const HeldRange range{static_cast<uint32_t>(held_.size()), static_cast<uint32_t>(held.size())};
+  held_.insert(held_.end(), held.begin(), held.end());
   return range;
 }
 
@@ -82,7 +82,7 @@ void SimulatedNodes::Resume(ActiveJob job) {
   const size_t index = actives_.size();
   ends_.emplace_back(job.end, index);
   std::push_heap(ends_.begin(), ends_.end(), std::greater<>());
-  unsorted_.emplace_back(job.until, index);
+  unsorted_.push_back({job.until, index, job.held});
   actives_.push_back(std::move(job));
   gone_.push_back(false);
 }
@@ -109,8 +109,8 @@ void SimulatedNodes::Remove(size_t index) {
 
 // Updates by_until_ in one go: a long list is not moved at each start and end.
 void SimulatedNodes::SortByUntil() {
-  std::erase_if(by_until_, [&](const Event& entry) { return gone_[entry.second]; });
-  std::erase_if(unsorted_, [&](const Event& entry) { return gone_[entry.second]; });
+  std::erase_if(by_until_, [&](const Limit& limit) { return gone_[limit.index]; });
+  std::erase_if(unsorted_, [&](const Limit& limit) { return gone_[limit.index]; });
   std::sort(unsorted_.begin(), unsorted_.end());
   const auto middle = static_cast<std::ptrdiff_t>(by_until_.size());
   by_until_.insert(by_until_.end(), unsorted_.begin(), unsorted_.end());
@@ -273,9 +273,9 @@ int64_t SimulatedNodes::StartAsPlanned(const PartitionOption& option, int64_t st
   int64_t first = -1;  // end of the stride's first job
   int64_t last = -1;
   bool by_running = false;
-  for (const auto& [until, index] : by_until_) {
+  for (const auto& [until, index, range] : by_until_) {
     if (until > start && (first < 0 || until > first + stride)) break;
-    const HeldSpan held = Held(actives_[index]);
+    const HeldSpan held = Of(range, held_);
     if (std::none_of(held.begin(), held.end(), usable)) continue;
     if (options.running_job_reserve && std::all_of(held.begin(), held.end(), is_whole)) {
       continue;
@@ -311,11 +311,11 @@ GroupPlan& SimulatedNodes::PlanAt(int64_t now) {
   for (size_t i = 0; i < in_scope_.size(); ++i) {
     if (in_scope_[i]) plan_.Reset(static_cast<int32_t>(i), now, free_[i], contents_[i]);
   }
-  for (const auto& [until, index] : by_until_) {
+  for (const auto& [until, index, range] : by_until_) {
     if (until >= kNever) break;
     // Overdue jobs are planned to end at the next check.
     const int64_t time = std::max(until, now + 1);
-    for (const HeldNodes& held : Held(actives_[index])) {
+    for (const HeldNodes& held : Of(range, held_)) {
       if (IsInScope(held.group)) plan_.Release(held.group, time, held.amount());
     }
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,15 +15,6 @@
 #include "common/scheduler/queue_model.h"
 
 namespace gpuadvise {
-
-// Nodes of one group that a job holds.
-struct HeldNodes {
-  int32_t group = 0;
-  int32_t nodes = 1;
-  const Resources* each = nullptr;  // on each of them; of the queue or the request
-
-  Resources amount() const { return nodes == 1 ? *each : Times(*each, nodes); }
-};
 
 // Some of a sample's HeldNodes, by index.
 struct HeldRange {
@@ -59,8 +51,8 @@ class SimulatedNodes {
   // Resets for another sample, reusing memory, which costs as much as the sample.
   void Restart();
 
-  // Lists what a job holds. REQUIRES: `shares`, or `option`, outlives the sample.
-  HeldRange Hold(const std::vector<GroupShare>& shares);
+  // Lists what a job holds. REQUIRES: `option` outlives the sample.
+  HeldRange Hold(const std::vector<HeldNodes>& held);
   HeldRange Hold(const PartitionOption& option, const GroupSlot& slot);
   HeldSpan Held(const ActiveJob& job) const { return Of(job.held, held_); }
 
@@ -120,6 +112,15 @@ class SimulatedNodes {
 
  private:
   using Event = std::pair<int64_t, size_t>;
+  // When a job ends at its limit, with what a plan needs to know of it.
+  struct Limit {
+    int64_t until = kNever;
+    size_t index = 0;
+    HeldRange held;
+    friend bool operator<(const Limit& a, const Limit& b) {
+      return std::tie(a.until, a.index) < std::tie(b.until, b.index);
+    }
+  };
 
   int64_t CountNow(const GroupDemand& demand, const PartitionOption& option, const Resources& free,
                    int64_t now) const;
@@ -143,8 +144,8 @@ class SimulatedNodes {
   std::vector<HeldNodes> held_;  // by all of them, also ended ones
   std::vector<bool> gone_;       // by job
   std::vector<Event> ends_;      // heap, earliest first
-  std::vector<Event> by_until_;  // ascending; may contain ended jobs
-  std::vector<Event> unsorted_;  // to be merged into by_until_
+  std::vector<Limit> by_until_;  // ascending; may contain ended jobs
+  std::vector<Limit> unsorted_;  // to be merged into by_until_
 };
 
 }  // namespace gpuadvise

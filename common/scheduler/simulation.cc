@@ -273,9 +273,9 @@ class QueueSimulation final : public SchedulerEvents {
   }
 
   bool IsSimulated(const RunningJob& job) const {
-    return everything_ ||
-           std::any_of(job.shares.begin(), job.shares.end(),
-                       [&](const GroupShare& s) { return nodes_.IsInScope(s.group); });
+    return everything_ || std::any_of(job.held.begin(), job.held.end(), [&](const HeldNodes& held) {
+             return nodes_.IsInScope(held.group);
+           });
   }
 
   bool IsSimulated(const PendingJob& job) const {
@@ -311,7 +311,7 @@ class QueueSimulation final : public SchedulerEvents {
       const int64_t rest = std::llround(run_times_[index] - job.elapsed);
       active.end = std::max<int64_t>(std::min(rest, job.until), 1);
     }
-    active.held = nodes_.Hold(job.shares);
+    active.held = nodes_.Hold(job.held);
     active.caps = &job.caps;
     active.usage = job.usage;
     shares_.Add(job.usage.leaf, job.usage.per_second);

@@ -6,13 +6,6 @@
 
 namespace gpuadvise {
 
-std::strong_ordering operator<=>(const Rank& a, const Rank& b) {
-  if (const auto c = a.outside_reservations <=> b.outside_reservations; c != 0) return c;
-  if (const auto c = b.tier <=> a.tier; c != 0) return c;
-  if (const auto c = b.priority <=> a.priority; c != 0) return c;
-  return a.job_id <=> b.job_id;
-}
-
 Rank MakeRank(const Snapshot& policy, const std::vector<size_t>& partitions, bool in_reservation,
               int64_t priority, int64_t job_id) {
   Rank rank{!in_reservation, 0, priority, job_id};

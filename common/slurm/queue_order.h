@@ -25,7 +25,12 @@ struct Rank {
       std::numeric_limits<int64_t>::max();  // jobs not yet submitted come after their equals
 
   friend bool operator==(const Rank&, const Rank&) = default;
-  friend std::strong_ordering operator<=>(const Rank& a, const Rank& b);
+  friend std::strong_ordering operator<=>(const Rank& a, const Rank& b) {
+    if (const auto c = a.outside_reservations <=> b.outside_reservations; c != 0) return c;
+    if (const auto c = b.tier <=> a.tier; c != 0) return c;
+    if (const auto c = b.priority <=> a.priority; c != 0) return c;
+    return a.job_id <=> b.job_id;
+  }
 };
 
 // Rank by the best tier among these partitions (indices in policy.partitions).

@@ -101,8 +101,8 @@ Resources LeftAt(const World& world, int32_t group, int64_t time) {
   Resources left = world.queue->groups().groups()[static_cast<size_t>(group)].capacity;
   for (const RunningJob& job : world.queue->running()) {
     if (time >= job.until) continue;
-    for (const GroupShare& share : job.shares) {
-      if (share.group == group) left -= share.held;
+    for (const HeldNodes& held : job.held) {
+      if (held.group == group) left -= held.amount();
     }
   }
   for (const SimulatedJob& job : world.sample.jobs) {

@@ -27,7 +27,7 @@ inline SimulatedNodes NodesOf(const QueueModel& queue) {
     ActiveJob job;
     job.id = running.id;
     job.end = job.until = running.until;
-    job.held = nodes.Hold(running.shares);
+    job.held = nodes.Hold(running.held);
     job.caps = &running.caps;
     job.preempt_class = running.preempt_class;
     job.priority = running.priority;

@@ -287,7 +287,7 @@ std::string SlowBackfill(const QueueModel& queue) {
     for (int64_t t = from; t < to; ++t) free[static_cast<size_t>(t)] -= gpus;
   };
   for (const RunningJob& job : queue.running()) {
-    take(0, job.until / 600, job.shares.front().held.any_gpus);
+    take(0, job.until / 600, job.held.front().each->any_gpus);
   }
   std::string started;
   for (const PendingJob& job : queue.pending()) {
@@ -312,7 +312,7 @@ RC_GTEST_PROP(BackfillCycle, StartsWhatPlanningStepByStepStarts, ()) {
 RC_GTEST_PROP(MainCycle, StartsTheFrontOfTheQueueAsFarAsItFits, ()) {
   Site site(DrawWorld(1, 1));
   int64_t left = 8;
-  for (const RunningJob& job : site.queue->running()) left -= job.shares.front().held.any_gpus;
+  for (const RunningJob& job : site.queue->running()) left -= job.held.front().each->any_gpus;
   std::string expected;
   for (const PendingJob& job : site.queue->pending()) {
     left -= job.options.front().requirements->demands.front().each.any_gpus;

@@ -166,7 +166,7 @@ std::string Lost(int64_t five, int64_t six, int64_t start_of_six, const std::str
   for (size_t i = 0; i < cluster.nodes.actives().size(); ++i) {
     const ActiveJob& job = cluster.nodes.actives()[i];
     ActiveJob active = job;
-    active.held = nodes.Hold(cluster.queue->running()[i].shares);
+    active.held = nodes.Hold(cluster.queue->running()[i].held);
     active.priority = job.id == 5 ? five : six;
     active.started = job.id == 5 ? -600 : start_of_six;
     nodes.Resume(active);
