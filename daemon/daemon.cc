@@ -510,6 +510,7 @@ void Daemon::Stop() {
   spdlog::info("stopping");
   if (!is_taken_) NotifyStopping();
   collector_.Stop();
+  sink_.Stop();
   const auto left = std::make_shared<int>(1 + (public_ ? 1 : 0) + (remote_ ? 1 : 0));
   const auto drained = [this, left] {
     if (--*left == 0) io_.stop();

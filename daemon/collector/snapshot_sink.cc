@@ -40,6 +40,7 @@ double SnapshotSink::SinceTaken() const {
 }
 
 void SnapshotSink::TakeLine(std::string_view line, CollectorProgress& progress) {
+  if (stopped_) return;
   auto outcome = assembler_.Feed(line);
   if (outcome) {
     if (*outcome) Deliver(std::move(**outcome), progress);

@@ -2,6 +2,7 @@
 // worker).
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -22,12 +23,17 @@ class SnapshotSink : public CollectorSink {
   void Begin() override;
   CollectorProgress Feed(std::string_view bytes) override;
 
+  // Takes nothing more in: what is left of the bytes that Feed() has may be several snapshots, each
+  // of which takes seconds on a large cluster. From any thread.
+  void Stop() { stopped_ = true; }
+
  private:
   double SinceTaken() const;
   void TakeLine(std::string_view line, CollectorProgress& progress);
   void Deliver(std::shared_ptr<const Snapshot> snapshot, CollectorProgress& progress);
 
   ClusterState& cluster_;
+  std::atomic<bool> stopped_ = false;
   SnapshotAssembler assembler_;
   LineSplitter lines_{kMaxRecordBytes};
   int64_t rubbish_lines_ = 0;  // since the last snapshot

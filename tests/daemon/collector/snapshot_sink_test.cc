@@ -36,6 +36,12 @@ TEST_F(SnapshotSinkTest, ABatchBecomesTheState) {
   EXPECT_EQ(Jobs(), 1u);
 }
 
+TEST_F(SnapshotSinkTest, NothingIsTakenInOnceTheDaemonStops) {
+  sink_.Stop();
+  EXPECT_FALSE(sink_.Feed(Batch("node n1 gpu4090:4\npend 1 gpu4090:1\n")).delivered);
+  EXPECT_EQ(cluster_.state(), nullptr);
+}
+
 TEST_F(SnapshotSinkTest, ABatchMayArriveInPieces) {
   const std::string batch = Batch("node n1 gpu4090:4\npend 1 gpu4090:1\n");
   for (size_t i = 0; i + 1 < batch.size(); ++i)
