@@ -256,7 +256,7 @@ void PlanArray(const AdviceRequest& request, const AdviceContext& context, const
 Result<Advice> Advise(const AdviceRequest& request, const AdviceContext& context,
                       const Submitter& caller) {
   Advice advice;
-  advice.pools = FindGpuPools(context.snapshot, context.gpus);
+  advice.pools = context.Pools();
   Result<Placements> placements =
       FindPlacements(request.spec, request.constraints, context.snapshot, advice.pools,
                      context.gpus.catalogue(), caller);

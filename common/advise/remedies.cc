@@ -267,7 +267,7 @@ RunRisk RiskOf(const AdvisedJob& advised) {
 }
 
 std::vector<Remedy> RemediesFor(const RemedyQuestion& question, const AdviceContext& context) {
-  const std::vector<GpuPool> pools = FindGpuPools(context.snapshot, context.gpus);
+  const std::vector<GpuPool>& pools = context.Pools();
   const Cards cards(pools);
   const PlainJob job(question, cards);
   std::vector<Remedy> remedies;
@@ -281,7 +281,7 @@ std::vector<Remedy> RemediesFor(const RemedyQuestion& question, const AdviceCont
 
 std::vector<Remedy> RemediesFor(const RemedyQuestion& question, const AdvisedJob& advised,
                                 const AdviceContext& context) {
-  const std::vector<GpuPool> pools = FindGpuPools(context.snapshot, context.gpus);
+  const std::vector<GpuPool>& pools = context.Pools();
   const Cards cards(pools);
   const auto same_training = [&](const JobRequest& changed) {
     const double limit = static_cast<double>(changed.time_limit_seconds.value_or(INT64_MAX));

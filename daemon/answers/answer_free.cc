@@ -20,7 +20,7 @@ nlohmann::json AnswerFree(int64_t hours, const AdviceContext& context,
   api::FreeGpus answer;
   std::set<std::pair<const Node*, std::string>> counted;  // a node may be in several partitions
   size_t steps = asked;
-  for (const GpuPool& pool : FindGpuPools(context.snapshot, context.gpus)) {
+  for (const GpuPool& pool : context.Pools()) {
     auto row = std::find_if(answer.gpus.begin(), answer.gpus.end(),
                             [&](const auto& known) { return known.gpu == pool.Id(); });
     if (row == answer.gpus.end()) {

@@ -102,7 +102,7 @@ api::GpuType RowOfType(const TypeRow& row, const AdviceContext& context, const S
 }  // namespace
 
 nlohmann::json AnswerGpus(const AdviceContext& context, const Submitter& caller) {
-  const std::vector<GpuPool> pools = FindGpuPools(context.snapshot, context.gpus);
+  const std::vector<GpuPool>& pools = context.Pools();
   std::vector<std::string> order;
   const std::map<std::string, TypeRow> rows = RowsByType(pools, order);
   api::Gpus answer;

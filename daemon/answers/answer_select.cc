@@ -305,7 +305,7 @@ std::string ShorterLimitInWords(const Job& offer, const StartSamples& start, con
 }  // namespace
 
 Result<json> AnswerSelect(const json& body, const AdviceContext& view, const Submitter& caller) {
-  const std::vector<GpuPool> pools = FindGpuPools(view.snapshot, view.gpus);
+  const std::vector<GpuPool>& pools = view.Pools();
   const Result<OpenJob> job = ReadOpenJob(body, view, caller, pools);
   if (!job) return tl::unexpected<Error>(job.error());
   const json& item = body.at("job");

@@ -48,7 +48,7 @@ Result<TrainingRequest> Read(const json& body, const std::string& gpus_member, R
 // One for each GPU type of the cluster that the catalogue knows.
 std::vector<ScaledGpu> GpusOf(const AdviceContext& view) {
   std::vector<ScaledGpu> gpus;
-  for (const GpuPool& pool : FindGpuPools(view.snapshot, view.gpus)) {
+  for (const GpuPool& pool : view.Pools()) {
     if (pool.model == nullptr || pool.gpus_per_node < 1) continue;
     const auto known = std::find_if(gpus.begin(), gpus.end(),
                                     [&](const ScaledGpu& gpu) { return gpu.model == pool.model; });

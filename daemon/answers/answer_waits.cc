@@ -217,7 +217,7 @@ std::pair<int64_t, int64_t> CountJobs(const Snapshot& snapshot, const Submitter&
 }  // namespace
 
 nlohmann::json AnswerWaits(const AdviceContext& context, const Submitter& caller) {
-  const std::vector<GpuPool> pools = FindGpuPools(context.snapshot, context.gpus);
+  const std::vector<GpuPool>& pools = context.Pools();
   const std::vector<WaitType> types = TypesOf(pools);
   const size_t for_each_type =
       kMostQuestions / kQuestionsPerPool / std::max<size_t>(types.size(), 1);

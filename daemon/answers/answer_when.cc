@@ -112,7 +112,7 @@ RunRisk RiskOf(const JobQuery& asked, const AdviceContext& context) {
 // The jobs of a request, in its order.
 Result<std::vector<JobQuery>> ReadJobs(const std::vector<const json*>& items,
                                        const AdviceContext& context, const Submitter& caller) {
-  const std::vector<GpuPool> pools = FindGpuPools(context.snapshot, context.gpus);
+  const std::vector<GpuPool>& pools = context.Pools();
   const std::string standard = DefaultPartitionName(context.snapshot);
   std::vector<JobQuery> jobs;
   size_t arrays = 0;
@@ -163,7 +163,7 @@ std::vector<std::string> TypesThatFitNow(const JobRequest& request, const Advice
   const GpuCounts& gpus = of_node ? request.gpus_per_node : request.gpus_total;
   if (gpus.size() != 1 || !gpus[0].type.empty()) return {};
   std::vector<std::string> names;
-  for (const GpuPool& pool : FindGpuPools(context.snapshot, context.gpus)) {
+  for (const GpuPool& pool : context.Pools()) {
     if (pool.gres_type.empty() || IsOneOf(pool.Name(), names)) continue;
     JobRequest typed = request;
     (of_node ? typed.gpus_per_node : typed.gpus_total)[0].type = pool.gres_type;

@@ -171,7 +171,7 @@ std::optional<WithoutReplaced> Without(const std::set<int64_t>& ids, int64_t uid
            (ids.contains(job.id) || (job.array_job_id != 0 && ids.contains(job.array_job_id)));
   };
   const std::vector<Job>& jobs = view.snapshot.jobs;
-  if (uid < 0 || std::none_of(jobs.begin(), jobs.end(), is_replaced)) return {};
+  if (ids.empty() || uid < 0 || std::none_of(jobs.begin(), jobs.end(), is_replaced)) return {};
   WithoutReplaced without;
   without.snapshot = std::make_shared<Snapshot>(view.snapshot);
   std::erase_if(without.snapshot->jobs, is_replaced);

@@ -53,7 +53,7 @@ json NoFacts() {
 std::map<std::string, FreeGpuCount> FreeGpusIn(const DaemonState& state) {
   std::map<std::string, FreeGpuCount> by_type;
   std::set<std::pair<const Node*, std::string>> counted;  // a node may be in several partitions
-  for (const GpuPool& pool : FindGpuPools(*state.snapshot, state.catalogues->gpus)) {
+  for (const GpuPool& pool : state.Pools()) {
     FreeGpuCount& type = by_type[pool.Id()];
     type.gpu_name = pool.Name();
     for (const Node* node : pool.nodes) {

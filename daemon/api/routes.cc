@@ -45,7 +45,7 @@ constexpr size_t kMostPublicRows = 200;
 template <typename Row>
 void KeepSeenTypes(const AdviceContext& context, std::vector<Row>& rows) {
   std::set<std::string> seen = {""};
-  for (const GpuPool& pool : FindGpuPools(context.snapshot, context.gpus)) seen.insert(pool.Id());
+  for (const GpuPool& pool : context.Pools()) seen.insert(pool.Id());
   std::erase_if(rows, [&](const Row& row) { return !seen.contains(row.gpu); });
 }
 

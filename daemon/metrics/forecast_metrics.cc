@@ -66,7 +66,7 @@ struct AccuracyGauges {
 void AddAccuracy(const AdviceContext& context, MetricFamilies& into) {
   // Types that only hidden partitions have are told to nobody here.
   std::set<std::string> open = {""};
-  for (const GpuPool& pool : FindGpuPools(context.snapshot, context.gpus)) open.insert(pool.Id());
+  for (const GpuPool& pool : context.Pools()) open.insert(pool.Id());
   const api::Accuracy answer = AnswerAccuracy(context);
   AccuracyGauges gauges;
   gauges.Add(answer.all, "all", "all");

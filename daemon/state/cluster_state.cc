@@ -59,8 +59,8 @@ class RetiredStates {
 
 AdviceContext DaemonState::Context(ForEach for_each, const LearnedRuns* learned,
                                    WorkBudget* budget) const {
-  return {*snapshot,           *queue,  *by_time_limit, catalogues->gpus,    catalogues->models,
-          std::move(for_each), learned, budget,         catalogues->courtesy};
+  return {*snapshot,           *queue,  *by_time_limit, catalogues->gpus,     catalogues->models,
+          std::move(for_each), learned, budget,         catalogues->courtesy, pools_};
 }
 
 Submitter DaemonState::Anybody() const {
@@ -82,9 +82,8 @@ const ArrayEnds& DaemonState::Ends() const {
 
 const FreeForecast& DaemonState::Free() const {
   std::call_once(free_->flag, [this] {
-    const std::vector<GpuPool> pools = FindGpuPools(*snapshot, catalogues->gpus);
     std::map<std::pair<std::string_view, std::string_view>, std::string> types;
-    for (const GpuPool& pool : pools) {
+    for (const GpuPool& pool : Pools()) {
       for (const Node* node : pool.usable) types[{node->name, pool.gres_type}] = pool.Id();
     }
     const auto type_of = [&](const std::string& node, const std::string& gres_type) {

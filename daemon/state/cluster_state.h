@@ -40,6 +40,9 @@ struct DaemonState : ForecastState {
   // A caller without an account, in the place that the settings choose for it.
   Submitter Anybody() const;
 
+  // What GPUs there are.
+  const std::vector<GpuPool>& Pools() const { return pools_->Of(*snapshot, catalogues->gpus); }
+
   // When everybody in the queue will start: worked out when it is first asked for.
   const QueueStarts& Starts() const;
 
@@ -58,6 +61,7 @@ struct DaemonState : ForecastState {
   std::shared_ptr<Once<QueueStarts>> starts_ = std::make_shared<Once<QueueStarts>>();
   std::shared_ptr<Once<ArrayEnds>> ends_ = std::make_shared<Once<ArrayEnds>>();
   std::shared_ptr<Once<FreeForecast>> free_ = std::make_shared<Once<FreeForecast>>();
+  std::shared_ptr<KnownGpuPools> pools_ = std::make_shared<KnownGpuPools>();
 };
 
 // How good the picture is.
