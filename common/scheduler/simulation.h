@@ -78,10 +78,10 @@ struct SimulatedOther {
   HeldRange held;
 };
 
-// One sample of the queue without a request.
+// One sample of the queue without a request. Valid while the queue lives.
 struct SimulatedSample {
-  std::vector<SimulatedJob>
-      jobs;  // that start before the horizon, in queue order; preempted: again
+  // Those that start before the horizon, in queue order; a preempted job once per start.
+  std::vector<SimulatedJob> jobs;
   std::vector<SimulatedOther> others;
   std::vector<HeldNodes> held;  // of all of them
 
