@@ -9,12 +9,16 @@ namespace {
 // Updates within a time of any length, roughly: what changes slowly need not be computed often.
 constexpr int64_t kUpdatesInATime = 8;
 
-constexpr int64_t kPeriod = 300;  // PriorityCalcPeriod's default: a site's own is not collected
+// PriorityCalcPeriod, or its default where it is not known.
+int64_t PeriodOf(const SchedulerConfig& config) {
+  return config.priority_calc_period_seconds > 0 ? config.priority_calc_period_seconds : 300;
+}
 
 }  // namespace
 
 SimulatedShares::SimulatedShares(const QueueModel& queue)
     : tree_(queue.fair_shares()),
+      period_(PeriodOf(queue.snapshot().config)),
       weight_(static_cast<double>(queue.snapshot().config.weights.fair_share)),
       half_life_(static_cast<double>(queue.snapshot().config.priority_decay_half_life_seconds)) {
   if (!tree_.empty()) tree_.FindFactors(tree_.usage(), 1, at_first_);
@@ -22,7 +26,7 @@ SimulatedShares::SimulatedShares(const QueueModel& queue)
 
 void SimulatedShares::Restart() {
   now_ = 0;
-  next_ = tree_.empty() ? kNever : kPeriod;
+  next_ = tree_.empty() ? kNever : period_;
   decayed_ = 1;
   usage_ = tree_.usage();
   rates_.assign(usage_.size(), 0);
@@ -43,7 +47,7 @@ bool SimulatedShares::Update(int64_t now) {
     usage_[i] = usage_[i] * decay + std::max(rates_[i], 0.0) * used;
   }
   now_ = now;
-  next_ = now + std::max(kPeriod, now / kUpdatesInATime);
+  next_ = now + std::max(period_, now / kUpdatesInATime);
   tree_.FindFactors(usage_, decayed_, factors_);
   bool changed = false;
   for (size_t i = 0; i < factors_.size(); ++i) {

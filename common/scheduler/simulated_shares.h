@@ -34,6 +34,7 @@ class SimulatedShares {
 
  private:
   const FairShareTree& tree_;
+  const int64_t period_;
   const double weight_;
   const double half_life_;        // seconds; 0: usage does not decay
   std::vector<double> at_first_;  // factors of the snapshot

@@ -299,6 +299,7 @@ struct SchedulerConfig {
   PriorityWeights weights;
   int64_t priority_max_age_seconds = 0;
   int64_t priority_decay_half_life_seconds = 0;
+  int64_t priority_calc_period_seconds = 0;  // 0: not known
   bool priority_favor_small = false;
   std::string preempt_type;
   std::string preempt_mode;

@@ -240,6 +240,7 @@ void VisitFields(const SchedulerConfig*, F&& f) {
   f("weights", &C::weights, FieldKind::kPlain);
   f("priority_max_age_seconds", &C::priority_max_age_seconds, FieldKind::kPlain);
   f("priority_decay_half_life_seconds", &C::priority_decay_half_life_seconds, FieldKind::kPlain);
+  f("priority_calc_period_seconds", &C::priority_calc_period_seconds, FieldKind::kPlain);
   f("priority_favor_small", &C::priority_favor_small, FieldKind::kPlain);
   f("preempt_type", &C::preempt_type, FieldKind::kPlain);
   f("preempt_mode", &C::preempt_mode, FieldKind::kPlain);

@@ -247,6 +247,7 @@ void ParsePriority(const TextRecord& record, SchedulerConfig& config) {
   config.weights = ParseWeights(record);
   config.priority_max_age_seconds = Seconds(record, "PriorityMaxAge");
   config.priority_decay_half_life_seconds = Seconds(record, "PriorityDecayHalfLife");
+  config.priority_calc_period_seconds = Seconds(record, "PriorityCalcPeriod");
   config.priority_favor_small = record.IsYes("PriorityFavorSmall");
 }
 

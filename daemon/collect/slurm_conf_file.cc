@@ -41,6 +41,7 @@ constexpr std::array kConfKeys = {
     ConfKey{"OverTimeLimit", "0", "min"},
     ConfKey{"PreemptMode", "OFF"},
     ConfKey{"PreemptType", ""},
+    ConfKey{"PriorityCalcPeriod", "00:05:00"},
     ConfKey{"PriorityDecayHalfLife", "7-00:00:00"},
     ConfKey{"PriorityFavorSmall", "No"},
     ConfKey{"PriorityFlags", ""},

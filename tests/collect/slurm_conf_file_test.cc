@@ -54,9 +54,19 @@ TEST(SlurmConfFile, WhatItDoesNotSetIsSlurmsDefault) {
   EXPECT_EQ(config.scheduler_type, "sched/backfill");
   EXPECT_EQ(config.priority_type, "priority/multifactor");
   EXPECT_EQ(config.priority_max_age_seconds, 7 * 86400);
+  EXPECT_EQ(config.priority_calc_period_seconds, 300);
   EXPECT_EQ(config.kill_wait_seconds, 30);
   EXPECT_EQ(config.min_job_age_seconds, 300);
   EXPECT_EQ(config.preempt_mode, "OFF");
+}
+
+TEST(SlurmConfFile, APeriodIsGivenInMinutesOrWithColons) {
+  const auto period = [](const std::string& value) {
+    return ConfigOf(ReadText("PriorityCalcPeriod=" + value + "\n").keys)
+        .config.priority_calc_period_seconds;
+  };
+  EXPECT_EQ(period("1"), 60);
+  EXPECT_EQ(period("00:10:00"), 600);
 }
 
 TEST(SlurmConfFile, FirstComeFirstServedHasNoWeightsAndNoAges) {

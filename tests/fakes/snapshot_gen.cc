@@ -234,6 +234,7 @@ SchedulerConfig Config() {
   c.weights = {Count(), Count(), Count(), Count(), Count(), Count(), {}};
   if (Bool()) c.weights.tres[Text()] = Real();
   c.priority_max_age_seconds = Count();
+  c.priority_calc_period_seconds = Count();
   c.priority_decay_half_life_seconds = Count();
   c.priority_favor_small = Bool();
   c.default_memory_per_node_mib = Number();

@@ -299,6 +299,8 @@ void Reader::ConfigLine(const Words& words) {
       {"assoc", [&](const std::string& w) { config.weights.association = Number(w); }},
       {"half-life",
        [&](const std::string& w) { config.priority_decay_half_life_seconds = SecondsOf(w); }},
+      {"calc-period",
+       [&](const std::string& w) { config.priority_calc_period_seconds = SecondsOf(w); }},
       {"max-age", [&](const std::string& w) { config.priority_max_age_seconds = SecondsOf(w); }},
       {"favor-small", [&](const std::string& w) { config.priority_favor_small = w == "yes"; }},
       {"kill-wait", [&](const std::string& w) { config.kill_wait_seconds = SecondsOf(w); }},

@@ -71,6 +71,17 @@ TEST(SimulatedShares, NothingChangesWherePriorityDoesNotFollowFairShare) {
   EXPECT_EQ(FirstIsEight(anns), kSamples);
 }
 
+TEST(SimulatedShares, ThePeriodIsTheSites) {
+  std::string site = kSite;
+  site.replace(site.find("config "), 7, "config calc-period 60s ");
+  const auto queue = QueueWithHistory(site + kBothWait);
+  SimulatedShares shares(*queue);
+  shares.Restart();
+  EXPECT_EQ(shares.Next(), 60);
+  shares.Update(60);
+  EXPECT_EQ(shares.Next(), 120);
+}
+
 TEST(SimulatedShares, CountsWhatIsUsedAndWhatDecays) {
   const auto queue = QueueWithHistory(std::string(kSite) + kBothWait);
   const auto leaf = [&](size_t association) {
