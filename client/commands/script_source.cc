@@ -39,6 +39,7 @@ Result<TrainFile> TrainingFromScript(const std::string& script, const ScriptHint
                     "; or say --effective-batch N");
   }
   ScriptReport open;
+  open.left = converted->report.left;
   open.unclear = converted->report.unclear;
   open.missing = converted->report.missing;
   const std::string points = ReportText(open, console.style().width);

@@ -12,6 +12,8 @@
 
 #include "client/preflight/preflight.h"
 #include "client/script/command_conflicts.h"
+#include "client/script/script_text.h"
+#include "common/base/text.h"
 #include "common/base/words.h"
 
 namespace gpuadvise::client {
@@ -25,6 +27,18 @@ Health ErrorUnless(bool excused) { return excused ? Health::kWarning : Health::k
 
 const char* WhoMayBringIt(const JobPlan& plan) {
   return plan.container.empty() ? "setup: may bring it" : "the container may hold it";
+}
+
+// "$1" in a command of one line, which neither sets it nor has functions; "": none.
+std::string ArgumentOfNobody(const nlohmann::json& spec) {
+  const auto command = spec.find("command");
+  if (command == spec.end() || !command->is_string()) return {};
+  const auto text = command->get<std::string>();
+  for (const char* sets : {"\n", "set -- ", "()", "function ", "<<"}) {
+    if (text.find(sets) != std::string::npos) return {};
+  }
+  const std::string argument = ScriptArgumentIn(text);
+  return argument.size() == 2 && IsDigit(argument[1]) ? argument : "";
 }
 
 Check MissingProgram(const JobPlan& plan, const ProgramFacts& program) {
@@ -200,6 +214,11 @@ std::vector<Check> LoginChecks(const JobPlan& plan, const JobFacts& facts) {
 
 std::vector<Check> ObedienceChecks(const nlohmann::json& spec, const api::Strategy& strategy) {
   std::vector<Check> checks;
+  if (const std::string argument = ArgumentOfNobody(spec); !argument.empty()) {
+    checks.push_back({Health::kError, "command",
+                      argument + " is an argument of a script, which a job does not get: write its "
+                                 "value into command:, or set -- VALUES before it"});
+  }
   for (const CommandConflict& conflict : ConflictsOf(spec, strategy)) {
     checks.push_back(
         {conflict.certain ? Health::kError : Health::kWarning, "command", SentenceOf(conflict)});

@@ -22,15 +22,9 @@ std::string InContainer(const std::string& image, const std::string& command) {
   return "apptainer exec --nv " + ShellExpanding(image) + " bash -c " + ShellQuoted(command);
 }
 
-// Where nodes meet, for {master_addr} and {master_port}. torchrun reads PET_*, so a command without
-// --nnodes still forms one job of all nodes.
-std::string Rendezvous(const api::Strategy& strategy, bool on_each) {
-  const std::string place =
-      "export MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
-      "export MASTER_PORT=$((20000 + SLURM_JOB_ID % 20000))\n"
-      "export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}\n";
-  if (!on_each) return place;
-  return place + "export PET_NNODES=" + std::to_string(strategy.nodes) +
+// torchrun reads PET_*, so a command without --nnodes still forms one job of all nodes.
+std::string NodesOfTorchrun(const api::Strategy& strategy) {
+  return "export PET_NNODES=" + std::to_string(strategy.nodes) +
          " PET_MASTER_ADDR=$MASTER_ADDR PET_MASTER_PORT=$MASTER_PORT\n";
 }
 
@@ -141,6 +135,13 @@ std::string ResumeSetting(const json& spec) {
 
 }  // namespace
 
+std::string Rendezvous(const api::Strategy& strategy) {
+  if (strategy.nodes <= 1) return "";
+  return "export MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
+         "export MASTER_PORT=$((20000 + SLURM_JOB_ID % 20000))\n"
+         "export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}\n";
+}
+
 bool RunsOnEachNode(const json& spec) { return RawText(spec, "run_on") != "first_node"; }
 
 bool RetriesOnOom(const json& spec) {
@@ -186,8 +187,9 @@ Result<std::string> LaunchLines(const json& spec, const api::Strategy& strategy,
         "cannot have; use a path without spaces",
         "/training/resume");
   }
-  std::string rendezvous = strategy.nodes > 1 ? Rendezvous(strategy, on_each) : "";
+  std::string rendezvous;
   if (on_each) {
+    rendezvous = NodesOfTorchrun(strategy);
     const std::string drawn = WithOneRandomNumber(command);
     if (drawn != command) rendezvous += "export GPUADVISE_RANDOM=$RANDOM\n";
     command = LaunchOnEachNode(strategy, drawn);

@@ -17,6 +17,10 @@ namespace gpuadvise::client {
 Result<std::string> LaunchLines(const nlohmann::json& spec, const api::Strategy& strategy,
                                 const Placeholders& words, bool takes_signals = false);
 
+// Where the nodes of a job meet, for {master_addr} and {master_port}: lines that stand before the
+// job's own variables and setup, which may say it otherwise. "": one node.
+std::string Rendezvous(const api::Strategy& strategy);
+
 // Only `spec`'s command with `words` filled in, in its container if it has one. Errors: kBadInput:
 // no command, an array of the setup that it cannot have.
 Result<std::string> CommandText(const nlohmann::json& spec, const Placeholders& words);

@@ -347,7 +347,7 @@ Result<JobScript> MakeJobScript(std::string_view job_template, const json& spec,
   if (!launch) return tl::unexpected<Error>(launch.error());
   const std::string taken = advice.sweep_folder.empty() ? "" : kTakeRun;
   script.text = FillPlaceholders(job_template, {{"sbatch", Directives(script.options)},
-                                                {"exports", *exports},
+                                                {"exports", Rendezvous(strategy) + *exports},
                                                 {"setup", taken + Setup(spec, words)},
                                                 {"launch", *launch}});
   return script;

@@ -467,6 +467,7 @@ class Finder {
     const std::string name = BaseName(WordAt(launch.words, 0));
     for (size_t at = 0; at + 2 < launch.words.size() && !LauncherAt(launch.words, at); ++at) {
       if (IsShell(BaseName(WordAt(launch.words, at))) && RunsText(launch, at)) {
+        launch.in_login_shell = WordAt(launch.words, at + 1).find('l') != std::string::npos;
         return UnwrapText(launch, at + 2, at + 3, at, depth);
       }
     }
@@ -640,6 +641,7 @@ class Finder {
       inner.env_values.insert(inner.env_values.begin(), outer.env_values.begin(),
                               outer.env_values.end());
       if (inner.tail.empty()) inner.tail = outer.tail;
+      inner.in_login_shell = inner.in_login_shell || outer.in_login_shell;
       inner.words.insert(inner.words.begin(), outer.words.begin(),
                          outer.words.begin() + static_cast<long>(around));
       inner.launcher_at += around;

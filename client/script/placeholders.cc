@@ -485,7 +485,8 @@ class Writer {
         use->spelling));
   }
 
-  // Replaces arguments of the script ("$@", "$1") by their defaults, or removes them.
+  // Replaces arguments of the script ("$1") by their defaults. One without a default stays, and is
+  // asked for; "$@" is left out, as nobody need give any.
   void DropScriptArguments() {
     for (LaunchWord& word : launch_.words) {
       const std::string argument = ScriptArgumentIn(word.raw);
@@ -495,11 +496,18 @@ class Writer {
         word.raw = ShellQuoted(*word.value);
         continue;
       }
-      report_.left.push_back(
-          fmt::format("{} in the command: it is what you write after the script's name; add that "
-                      "to command:",
+      if (argument == "$@" || argument == "$*") {
+        report_.unclear.push_back(
+            fmt::format("{} in the command is what you write after the script's name, and nothing "
+                        "here: add it to command:",
+                        word.raw));
+        word.raw.clear();
+        continue;
+      }
+      report_.missing.push_back(
+          fmt::format("{} in the command is what you write after the script's name, which a job "
+                      "does not get: write its value into command:",
                       word.raw));
-      word.raw.clear();
     }
   }
 

@@ -32,7 +32,8 @@ void ReadAsked(const SbatchOptions& options, ScriptLayout& layout) {
   int64_t tasks = 1;
   if (const auto each = options.Get("gpus-per-task"); each && counts.empty()) {
     if (const auto parsed = ParseGpusOption(*each)) counts = *parsed;
-    tasks = WholeNumber(options.Get("ntasks-per-node")).value_or(1);
+    const int64_t of_all = std::max<int64_t>(1, tasks_in_all.value_or(1) / layout.nodes);
+    tasks = tasks_per_node.value_or(of_all);
   }
   layout.asked_per_node = TotalGpus(counts) * tasks / share;
   for (const GpuCount& gpu : counts) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "client/script/script_text.h"
 #include "client/shell/shell_text.h"
@@ -40,6 +41,7 @@ class SetupReader {
           fmt::format("line {}: {}: it starts a training, too", line, Shown(statement.text)));
     }
     if (statement.compound) return TakeBlock(statement);
+    SayWhatIsUnset(statement);
     if (OnlyPrints(statement)) return;
     if (IsOnlyAssignment(statement)) return TakeAssignments(statement.commands[0]);
     if (IsFolderChange(statement) && TakeFolder(statement.commands[0].words[1])) return;
@@ -115,6 +117,20 @@ class SetupReader {
            command.words[0] != "conda" && command.words[0] != ".";
   }
 
+  // set -u, set -euo pipefail: the job's own lines are not written for it.
+  void SayWhatIsUnset(const ScriptStatement& statement) {
+    if (statement.commands.empty() || statement.commands[0].words[0] != "set") return;
+    const std::vector<std::string>& words = statement.commands[0].words;
+    const bool unset = std::any_of(words.begin() + 1, words.end(), [](const std::string& word) {
+      return word == "nounset" || (word.starts_with('-') && !word.starts_with("--") &&
+                                   word.find('u') != std::string::npos);
+    });
+    if (unset) {
+      Leave(fmt::format("line {}: {}: of -u, in the job a variable that is not set is empty",
+                        statement.line, Shown(statement.text)));
+    }
+  }
+
   void TakeBlock(const ScriptStatement& statement) {
     if (statement.commands.empty() || OnlyPrints(statement)) return;
     const std::string argument = ScriptArgumentIn(statement.text);
@@ -175,12 +191,9 @@ class SetupReader {
       while (name < text.size() && IsDigit(text[name])) ++name;
       if (name == at + 2 || (text.compare(name, 2, ":-") != 0 && text[name] != '-')) continue;
       const size_t from = name + (text[name] == ':' ? 2 : 1);
-      size_t end = from;
-      for (int depth = 1; end < text.size(); ++end) {
-        if (text.compare(end, 2, "${") == 0) ++depth;
-        if (text[end] == '}' && --depth == 0) break;
-      }
-      if (end >= text.size()) break;
+      const bool quoted = std::count(text.begin(), text.begin() + static_cast<long>(at), '"') % 2;
+      const size_t end = ClosingBrace(text, from, quoted);
+      if (end == std::string::npos) break;
       text = text.substr(0, at) + text.substr(from, end - from) + text.substr(end + 1);
     }
     return text;
@@ -230,6 +243,7 @@ class SetupReader {
   bool HasLinesOfAFolder() const {
     return std::any_of(setup_.lines.begin(), setup_.lines.end(), [](const SetupLine& line) {
       const std::string& text = line.text;
+      if (ReadsTheFolder(text)) return true;
       const bool harmless = !line.assigns.empty() || text.starts_with("module ") ||
                             text.starts_with("ml ") || text.starts_with("conda ") ||
                             text.starts_with("export ") || text.starts_with("ulimit ") ||
@@ -237,6 +251,27 @@ class SetupReader {
                             text.starts_with("source $") || text.starts_with("mkdir ") ||
                             text.starts_with("eval ");
       return !harmless;
+    });
+  }
+
+  // "$PWD", a relative folder that is made, the output of a command that may read files here.
+  static bool ReadsTheFolder(const std::string& text) {
+    constexpr std::array<std::string_view, 12> kAnywhere = {
+        "date",  "hostname", "whoami",     "nproc", "scontrol", "shuf",
+        "conda", "mamba",    "micromamba", "expr",  "seq",      "id"};
+    if (UsesName(text, "PWD") || UsesName(text, "OLDPWD")) return true;
+    for (size_t at = text.find("$("); at != std::string::npos; at = text.find("$(", at + 1)) {
+      if (text.compare(at, 3, "$((") == 0) continue;
+      const size_t begin = std::min(text.find_first_not_of(" \t", at + 2), text.size());
+      const size_t end = std::min(text.find_first_of(" \t)|;", begin), text.size());
+      if (!IsOneOf(text.substr(begin, end - begin), kAnywhere)) return true;
+    }
+    if (text.find('`') != std::string::npos) return true;
+    if (!text.starts_with("mkdir ")) return false;
+    const std::vector<std::string_view> words = SplitAt(text, ' ');
+    return std::any_of(words.begin() + 1, words.end(), [](std::string_view word) {
+      while (word.starts_with('"')) word.remove_prefix(1);
+      return !word.empty() && std::string_view("-/~$").find(word[0]) == std::string_view::npos;
     });
   }
 

@@ -265,7 +265,7 @@ std::optional<std::string> ScriptVariables::Expand(std::string_view text, bool q
     } else if (c == '`') {
       return {};
     } else if (c == '$') {
-      const std::optional<std::string> part = Reference(text);
+      const std::optional<std::string> part = Reference(text, quoted);
       if (!part || value.size() + part->size() > kLongestValue) return {};
       value += *part;
     } else {
@@ -276,7 +276,7 @@ std::optional<std::string> ScriptVariables::Expand(std::string_view text, bool q
 }
 
 // Reads a reference after a '$'.
-std::optional<std::string> ScriptVariables::Reference(std::string_view& rest) const {
+std::optional<std::string> ScriptVariables::Reference(std::string_view& rest, bool quoted) const {
   if (rest.starts_with("((")) {
     const size_t end = rest.find("))");
     if (end == std::string_view::npos) return {};
@@ -294,12 +294,8 @@ std::optional<std::string> ScriptVariables::Reference(std::string_view& rest) co
     return value ? std::optional(std::to_string(*value)) : std::nullopt;
   }
   if (rest.starts_with('{')) {
-    size_t end = 1;
-    for (int depth = 1; end < rest.size(); ++end) {
-      depth += rest[end] == '{' ? 1 : rest[end] == '}' ? -1 : 0;
-      if (depth == 0) break;
-    }
-    if (end >= rest.size()) return {};
+    const size_t end = ClosingBrace(rest, 1, quoted);
+    if (end == std::string_view::npos) return {};
     const std::string_view inside = rest.substr(1, end - 1);
     rest.remove_prefix(end + 1);
     return Braced(inside);

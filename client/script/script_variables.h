@@ -67,7 +67,7 @@ class ScriptVariables {
   };
 
   std::optional<std::string> Expand(std::string_view text, bool quoted) const;
-  std::optional<std::string> Reference(std::string_view& rest) const;
+  std::optional<std::string> Reference(std::string_view& rest, bool quoted) const;
   std::optional<std::string> Braced(std::string_view inside) const;
   std::optional<std::string> Named(const std::string& name) const;
 

@@ -316,11 +316,16 @@ class Converter {
     if (!replaced.empty()) {
       report_.changed.push_back("#SBATCH " + Join(replaced, " ") + " → the advice's own");
     }
-    const bool binds = options_.Get("gpus-per-task") == "1";
+    const bool binds = options_.Get("gpus-per-task") == "1" && !options_.Has("gpu-bind");
     if (training_.kept) {
       for (std::string& option : OptionsOfTasks(binds)) extra_tasks.push_back(std::move(option));
     }
     std::vector<std::string> arguments = extra.ToArguments();
+    for (std::string& argument : arguments) {
+      const size_t value = argument.find('=') + 1;  // 0: none
+      if (value == 0 || SplitDirective(argument) == std::vector<std::string>{argument}) continue;
+      argument = argument.substr(0, value) + DirectiveQuoted(argument.substr(value));
+    }
     arguments.insert(arguments.end(), extra_tasks.begin(), extra_tasks.end());
     for (const std::string& option : training_.plugin_options) arguments.push_back(option);
     kept.insert(kept.end(), arguments.begin(), arguments.end());
@@ -668,6 +673,14 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   if (Result<void> text = CheckText(source); !text) return tl::unexpected<Error>(text.error());
   const Result<ParsedArguments> options = ParseScriptOptions(source.text, file);
   if (!options) return tl::unexpected<Error>(options.error());
+  for (const char* separator : {"hetjob", "packjob"}) {
+    if (!IsOneOf(separator, options->unknown)) continue;
+    return BadInput(
+        fmt::format("{}: #SBATCH {} makes it a heterogeneous job of several parts, which "
+                    "a train.yaml cannot say: submit it with sbatch; `gpuadvise when` "
+                    "says when it starts",
+                    file, separator));
+  }
   bool holds_placeholder = HoldsPlaceholder(source.text);
   const ReadNamedFile read = [&](const std::string& path) {
     std::optional<std::string> called = source.read(path);
@@ -684,8 +697,8 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   const LaunchCommand* const launch = &chosen.launch;
   if (holds_placeholder) {
     return BadInput(file +
-                    ": it contains a word in braces like {name}, which submit would fill in; write "
-                    "the train.yaml with `gpuadvise init`");
+                    ": it contains a word in braces like {name}, which submit would fill in: "
+                    "start from `gpuadvise init` without --from, and write another word");
   }
   ScriptTraining training;
   training.options = options->options;
@@ -704,9 +717,10 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   const std::string tasks_differ_in =
       training.options.Has("array") ? FlagsOfTasks(training.setup.lines, *launch) : "";
   ConvertedScript converted = Converter(source, std::move(training), chosen.open).Convert();
-  if (IsLoginShell(source.text)) {
+  if (IsLoginShell(source.text) || (launch->in_login_shell && !kept)) {
     converted.report.unclear.push_back(
-        "the script runs in a login shell (-l), the job does not: where setup needs one, as for "
+        "the training runs in a login shell (-l), in the job it does not: where setup needs one, "
+        "as for "
         "`module`, write source /etc/profile as its first line");
   }
   if (text != source.text) {

@@ -30,6 +30,25 @@ bool Append(const std::string& name, const Variables& variables, ShellText* expa
 
 bool IsNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
+size_t ClosingBrace(std::string_view text, size_t from, bool quoted) {
+  int depth = 1;
+  for (size_t at = from; at < text.size(); ++at) {
+    if (text[at] == '\\') {
+      ++at;
+    } else if (text[at] == '\'' && !quoted) {
+      at = text.find('\'', at + 1);
+      if (at == std::string_view::npos) break;
+    } else if (text[at] == '"' && !quoted) {
+      for (++at; at < text.size() && text[at] != '"'; ++at) at += text[at] == '\\' ? 1 : 0;
+    } else if (text.substr(at, 2) == "${") {
+      ++depth;
+    } else if (text[at] == '}' && --depth == 0) {
+      return at;
+    }
+  }
+  return std::string_view::npos;
+}
+
 VariableReference ReferenceAt(std::string_view text) {
   const bool braces = text.starts_with('{');
   const size_t start = braces ? 1 : 0;

@@ -30,6 +30,11 @@ struct VariableReference {
 };
 VariableReference ReferenceAt(std::string_view text);
 
+// Where the brace closes that `text` has opened before `from`: quotes and inner references do not
+// close it. `quoted`: it stands in double quotes, where a single quote is only a character. npos:
+// nowhere.
+size_t ClosingBrace(std::string_view text, size_t from, bool quoted);
+
 // Whether a variable's name may continue with it: a letter, a digit, _.
 bool IsNamePart(char c);
 

@@ -12,6 +12,9 @@
 #SBATCH --time=16:00:00
 
 set -e -o pipefail
+export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+export MASTER_PORT=$((20000 + SLURM_JOB_ID % 20000))
+export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}
 export GPUADVISE_ADVICE=a-17
 export GPUADVISE_GPU=rtx2080ti
 export GPUADVISE_GPUS_PER_NODE=4
@@ -29,9 +32,6 @@ export GPUADVISE_OUTPUT=$GPUADVISE_OUTPUT_DIR
 set -a  # the command runs in a shell of its own
 source ~/venvs/vlm/bin/activate
 set +a
-export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
-export MASTER_PORT=$((20000 + SLURM_JOB_ID % 20000))
-export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}
 export PET_NNODES=2 PET_MASTER_ADDR=$MASTER_ADDR PET_MASTER_PORT=$MASTER_PORT
 command='srun --nodes=2 --ntasks-per-node=1 --kill-on-bad-exit=1 bash -c '\''export PET_NODE_RANK=$SLURM_NODEID
 torchrun --nnodes=2 --nproc_per_node=4 --node_rank=$SLURM_NODEID --master_addr=$MASTER_ADDR --master_port=$MASTER_PORT finetune.py --output_dir "$GPUADVISE_OUTPUT_DIR" --per_device_train_batch_size 3 --gradient_accumulation_steps 5 --bf16 True --gradient_checkpointing True'\'''
