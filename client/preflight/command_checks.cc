@@ -13,6 +13,7 @@
 #include "client/preflight/preflight.h"
 #include "client/script/command_conflicts.h"
 #include "client/script/script_text.h"
+#include "client/shell/shell_text.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
 
@@ -39,6 +40,29 @@ std::string ArgumentOfNobody(const nlohmann::json& spec) {
   }
   const std::string argument = ScriptArgumentIn(text);
   return argument.size() == 2 && IsDigit(argument[1]) ? argument : "";
+}
+
+bool IsThisNode(std::string_view address) {
+  while (address.starts_with('"') || address.starts_with('\'')) address.remove_prefix(1);
+  return address.starts_with("localhost") || address.starts_with("127.");
+}
+
+// "MASTER_ADDR=localhost" of env or setup; "": they say nothing, or another place.
+std::string LocalRendezvous(const nlohmann::json& spec) {
+  constexpr std::string_view kName = "MASTER_ADDR";
+  const nlohmann::json env = spec.value("env", nlohmann::json::object());
+  if (const auto said = env.find(kName); said != env.end() && said->is_string()) {
+    const auto address = said->get<std::string>();
+    if (IsThisNode(address)) return fmt::format("{}={}", kName, address);
+  }
+  for (const nlohmann::json& line : spec.value("setup", nlohmann::json::array())) {
+    if (!line.is_string()) continue;
+    const auto text = line.get<std::string>();
+    const size_t at = text.find(fmt::format("{}=", kName));
+    if (at == std::string::npos || (at > 0 && IsNamePart(text[at - 1]))) continue;
+    if (IsThisNode(std::string_view(text).substr(at + kName.size() + 1))) return text;
+  }
+  return {};
 }
 
 Check MissingProgram(const JobPlan& plan, const ProgramFacts& program) {
@@ -214,6 +238,13 @@ std::vector<Check> LoginChecks(const JobPlan& plan, const JobFacts& facts) {
 
 std::vector<Check> ObedienceChecks(const nlohmann::json& spec, const api::Strategy& strategy) {
   std::vector<Check> checks;
+  if (const std::string place = LocalRendezvous(spec); strategy.nodes > 1 && !place.empty()) {
+    checks.push_back(
+        {Health::kError, "command",
+         fmt::format("{} is this node alone, where the {} nodes of this strategy would "
+                     "wait for each other: take it out, submit sets MASTER_ADDR",
+                     place, strategy.nodes)});
+  }
   if (const std::string argument = ArgumentOfNobody(spec); !argument.empty()) {
     checks.push_back({Health::kError, "command",
                       argument + " is an argument of a script, which a job does not get: write its "

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "client/preflight/preflight.h"
 #include "tests/client/fake_site.h"
 
@@ -156,6 +158,42 @@ TEST(Login, OfflineTheCacheMustHoldTheModel) {
   EXPECT_EQ(Login(facts).health, Health::kWarning);
   facts.hub_models[0].cached = true;
   EXPECT_EQ(Login(facts).health, Health::kOk);
+}
+
+// What of these stops the submission of `spec` on so many nodes; "": nothing.
+std::string Obstacle(const nlohmann::json& spec, int64_t nodes) {
+  api::Strategy strategy;
+  strategy.nodes = nodes;
+  for (const Check& check : ObedienceChecks(spec, strategy)) {
+    const bool is_one = check.finding.find("an argument of a script") != std::string::npos ||
+                        check.finding.find("this node alone") != std::string::npos;
+    if (check.health == Health::kError && is_one) return check.finding;
+  }
+  return "";
+}
+
+TEST(Command, AnArgumentOfAScriptIsNobodysInAJob) {
+  for (const char* command : {"train.py --data $1", "train.py --name \"${2}\""}) {
+    EXPECT_NE(Obstacle({{"command", command}}, 1).find("an argument of a script"),
+              std::string::npos);
+  }
+  for (const char* command :
+       {"train.py --cost '$1'", "set -- a b; train.py $1", "train.py $DATA",
+        "f() { echo $1; }; train.py $(f x)", "train.py \"$@\"", "set +e\ntrain.py $1"}) {
+    EXPECT_EQ(Obstacle({{"command", command}}, 1), "") << command;
+  }
+}
+
+TEST(Command, NodesCannotMeetAtLocalhost) {
+  const nlohmann::json env = {{"command", "train.py"}, {"env", {{"MASTER_ADDR", "127.0.0.1"}}}};
+  const nlohmann::json setup = {{"command", "train.py"},
+                                {"setup", {"export MASTER_ADDR='localhost'"}}};
+  const nlohmann::json other = {{"command", "train.py"},
+                                {"env", {{"MASTER_ADDR", "login1"}}},
+                                {"setup", {"OLD_MASTER_ADDR=localhost"}}};
+  EXPECT_NE(Obstacle(env, 2).find("MASTER_ADDR=127.0.0.1 is this node alone"), std::string::npos);
+  EXPECT_NE(Obstacle(setup, 2).find("export MASTER_ADDR='localhost' is"), std::string::npos);
+  EXPECT_EQ(Obstacle(env, 1) + Obstacle(setup, 1) + Obstacle(other, 2), "");
 }
 
 }  // namespace
