@@ -221,7 +221,7 @@ class SetupReader {
 
   // Makes the first folder `workdir` if it is known before the script runs.
   bool TakeFolder(const std::string& raw) {
-    if (!setup_.workdir.empty() || HasLinesOfAFolder()) return false;
+    if (!setup_.workdir.empty() || has_lines_of_a_folder_) return false;
     const auto value = variables_.ValueOf(raw);
     const std::string folder = value.value_or(raw);
     const bool known = value || folder.find_first_of("`(\"'{") == std::string::npos;
@@ -239,24 +239,21 @@ class SetupReader {
     return false;
   }
 
-  // Whether a kept line may depend on the previous folder.
-  bool HasLinesOfAFolder() const {
-    return std::any_of(setup_.lines.begin(), setup_.lines.end(), [](const SetupLine& line) {
-      const std::string& text = line.text;
-      if (ReadsTheFolder(text)) return true;
-      const bool harmless = !line.assigns.empty() || text.starts_with("module ") ||
-                            text.starts_with("ml ") || text.starts_with("conda ") ||
-                            text.starts_with("export ") || text.starts_with("ulimit ") ||
-                            text.starts_with("source /") || text.starts_with("source ~") ||
-                            text.starts_with("source $") || text.starts_with("mkdir ") ||
-                            text.starts_with("eval ");
-      return !harmless;
-    });
+  // Whether a kept line may depend on the folder that it runs in.
+  static bool IsOfAFolder(const SetupLine& line) {
+    const std::string& text = line.text;
+    if (ReadsTheFolder(text)) return true;
+    constexpr std::array<std::string_view, 10> kAnywhere = {
+        "module ",  "ml ",      "conda ",   "export ", "ulimit ",
+        "source /", "source ~", "source $", "mkdir ",  "eval "};
+    return line.assigns.empty() &&
+           std::none_of(kAnywhere.begin(), kAnywhere.end(),
+                        [&](std::string_view start) { return text.starts_with(start); });
   }
 
   // "$PWD", a relative folder that is made, the output of a command that may read files here.
   static bool ReadsTheFolder(const std::string& text) {
-    constexpr std::array<std::string_view, 12> kAnywhere = {
+    constexpr std::array<std::string_view, 12> kReadNothing = {
         "date",  "hostname", "whoami",     "nproc", "scontrol", "shuf",
         "conda", "mamba",    "micromamba", "expr",  "seq",      "id"};
     if (UsesName(text, "PWD") || UsesName(text, "OLDPWD")) return true;
@@ -264,7 +261,7 @@ class SetupReader {
       if (text.compare(at, 3, "$((") == 0) continue;
       const size_t begin = std::min(text.find_first_not_of(" \t", at + 2), text.size());
       const size_t end = std::min(text.find_first_of(" \t)|;", begin), text.size());
-      if (!IsOneOf(text.substr(begin, end - begin), kAnywhere)) return true;
+      if (!IsOneOf(text.substr(begin, end - begin), kReadNothing)) return true;
     }
     if (text.find('`') != std::string::npos) return true;
     if (!text.starts_with("mkdir ")) return false;
@@ -283,12 +280,14 @@ class SetupReader {
           fmt::format("line {}: {}: {} is an argument of the script", line, Shown(text), argument));
     }
     setup_.lines.push_back({std::move(text), std::move(assigns)});
+    has_lines_of_a_folder_ = has_lines_of_a_folder_ || IsOfAFolder(setup_.lines.back());
   }
 
   const LaunchCommand& launch_;
   const std::vector<LaunchCommand>& others_;
   const ScriptVariables& variables_;
   ScriptSetup setup_;
+  bool has_lines_of_a_folder_ = false;
 };
 
 }  // namespace

@@ -67,15 +67,15 @@ HeldRange SimulatedNodes::Hold(const PartitionOption& option, const GroupSlot& s
   return range;
 }
 
-void SimulatedNodes::Start(ActiveJob job) {
+void SimulatedNodes::Start(const ActiveJob& job) {
   for (const HeldNodes& held : Held(job)) {
     free_[static_cast<size_t>(held.group)] -= held.amount();
   }
   for (const LimitUse& use : *job.caps) cap_use_[static_cast<size_t>(use.cap)] += use.amount;
-  Resume(std::move(job));
+  Resume(job);
 }
 
-void SimulatedNodes::Resume(ActiveJob job) {
+void SimulatedNodes::Resume(const ActiveJob& job) {
   for (const HeldNodes& held : Held(job)) {
     contents_[static_cast<size_t>(held.group)] += ContentOf(job);
   }
@@ -83,7 +83,7 @@ void SimulatedNodes::Resume(ActiveJob job) {
   ends_.emplace_back(job.end, index);
   std::push_heap(ends_.begin(), ends_.end(), std::greater<>());
   unsorted_.push_back({job.until, index, job.held});
-  actives_.push_back(std::move(job));
+  actives_.push_back(job);
   gone_.push_back(false);
 }
 

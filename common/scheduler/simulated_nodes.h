@@ -62,10 +62,10 @@ class SimulatedNodes {
   bool IsInScope(int32_t group) const { return in_scope_[static_cast<size_t>(group)]; }
 
   // `job` takes what it holds, which is free, and counts against its limits.
-  void Start(ActiveJob job);
+  void Start(const ActiveJob& job);
 
   // For a job that runs in the snapshot, where it is already counted.
-  void Resume(ActiveJob job);
+  void Resume(const ActiveJob& job);
 
   // Time of the next job end; kNever: none.
   int64_t NextEnd();

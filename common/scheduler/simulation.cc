@@ -320,7 +320,7 @@ class QueueSimulation final : public SchedulerEvents {
     active.started = -std::llround(job.elapsed);
     active.run_seconds = job.run_time ? run_times_[index] : -1;
     active.requeued_as = job.requeued_as.get();
-    nodes_.Resume(std::move(active));
+    nodes_.Resume(active);
   }
 
   void AddPending() {
@@ -563,7 +563,7 @@ class QueueSimulation final : public SchedulerEvents {
     } else if (request_ == nullptr) {
       others_.push_back({false, now_, active.end, waiting.rank, active.held});
     }
-    nodes_.Start(std::move(active));
+    nodes_.Start(active);
   }
 
   const QueueModel& queue_;

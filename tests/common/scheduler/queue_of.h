@@ -33,7 +33,7 @@ inline SimulatedNodes NodesOf(const QueueModel& queue) {
     job.priority = running.priority;
     job.started = -static_cast<int64_t>(running.elapsed);
     job.requeued_as = running.requeued_as.get();
-    nodes.Resume(std::move(job));
+    nodes.Resume(job);
   }
   return nodes;
 }
