@@ -675,11 +675,14 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   if (!options) return tl::unexpected<Error>(options.error());
   for (const char* separator : {"hetjob", "packjob"}) {
     if (!IsOneOf(separator, options->unknown)) continue;
+    const size_t at = source.text.find(fmt::format("#SBATCH {}", separator));
+    const std::string place =
+        at == std::string_view::npos ? file : fmt::format("{}:{}", file, LineAt(source.text, at));
     return BadInput(
         fmt::format("{}: #SBATCH {} makes it a heterogeneous job of several parts, which "
                     "a train.yaml cannot say: submit it with sbatch; `gpuadvise when` "
                     "says when it starts",
-                    file, separator));
+                    place, separator));
   }
   bool holds_placeholder = HoldsPlaceholder(source.text);
   const ReadNamedFile read = [&](const std::string& path) {

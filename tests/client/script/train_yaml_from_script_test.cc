@@ -98,7 +98,8 @@ TEST(TrainYamlFromScript, AHeterogeneousJobIsNone) {
   const Made made = From(
       "#SBATCH --partition=cpu\n#SBATCH hetjob\n#SBATCH --gres=gpu:2\n"
       "srun --het-group=1 python train.py\n");
-  EXPECT_NE(made.error.find("#SBATCH hetjob makes it a heterogeneous job"), std::string::npos);
+  EXPECT_NE(made.error.find("job.sh:2: #SBATCH hetjob makes it a heterogeneous job"),
+            std::string::npos);
 }
 
 TEST(TrainYamlFromScript, GpusOfAllTasksAreCounted) {
