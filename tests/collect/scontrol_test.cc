@@ -154,7 +154,7 @@ TEST(ScontrolConfig, HasThePrioritysWeights) {
   EXPECT_EQ(config.weights.tres, (std::map<std::string, double>{{"cpu", 500}, {"gres/gpu", 2000}}));
   EXPECT_EQ(config.priority_max_age_seconds, 86400);
   EXPECT_EQ(config.priority_decay_half_life_seconds, 7 * 86400);
-  EXPECT_EQ(config.priority_calc_period_seconds, 300);
+  EXPECT_EQ(config.priority_calc_period_seconds, 60);
   EXPECT_EQ(config.enforce, "associations,limits,qos");
   EXPECT_EQ(config.private_data, "");
 }
