@@ -14,6 +14,7 @@
 #include "client/script/launch_command.h"
 #include "client/script/own_path.h"
 #include "client/script/placeholders.h"
+#include "client/script/script_doubts.h"
 #include "client/script/script_setup.h"
 #include "client/script/script_text.h"
 #include "client/script/script_variables.h"
@@ -33,13 +34,9 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMostScriptBytes = 1 << 20;
-constexpr size_t kMostShownOfCommand = 60;  // bytes of it in a message
-constexpr size_t kMostOptions = 12;         // named in the report
-constexpr size_t kWrapAt = 92;              // columns of the command in the file
-
-// Parts of flags that name results, or change neither memory nor run time.
-constexpr std::array<std::string_view, 8> kOfResults = {"seed", "output", "run_name", "log",
-                                                        "save", "dir",    "tag",      "gpu"};
+constexpr size_t kMostShownOfOption = 60;  // bytes of it in a message
+constexpr size_t kMostOptions = 12;        // named in the report
+constexpr size_t kWrapAt = 92;             // columns of the command in the file
 
 std::string Texts(const std::vector<std::string>& texts) {
   std::string joined;
@@ -117,7 +114,7 @@ class Converter {
     std::string shown;
     const size_t count = std::min(flags_.others.size(), kMostOptions);
     for (size_t i = 0; i < count; ++i) {
-      shown += (i == 0 ? "" : ", ") + flags_.others[i].substr(0, kMostShownOfCommand);
+      shown += (i == 0 ? "" : ", ") + flags_.others[i].substr(0, kMostShownOfOption);
     }
     if (count < flags_.others.size()) {
       shown += fmt::format(" and {} more", flags_.others.size() - count);
@@ -569,94 +566,6 @@ bool HoldsPlaceholder(std::string_view text) {
   return false;
 }
 
-// "#!/bin/bash -l", "#!/usr/bin/env -S bash --login".
-bool IsLoginShell(std::string_view script) {
-  const std::string_view line = script.substr(0, script.find('\n'));
-  return line.starts_with("#!") && (line.find(" -l") != std::string_view::npos ||
-                                    line.find(" --login") != std::string_view::npos);
-}
-
-// The arguments of an array's command that differ between its tasks, "--lr, --data"; seeds and
-// names of results change neither memory nor run time. "": none.
-std::string FlagsOfTasks(const std::vector<SetupLine>& setup, const LaunchCommand& launch) {
-  std::vector<std::string> variables = {"SLURM_ARRAY_TASK_ID"};
-  for (const SetupLine& line : setup) {
-    const bool depends = std::any_of(variables.begin(), variables.end(), [&](const auto& variable) {
-      return UsesName(line.text, variable);
-    });
-    if (depends && !line.assigns.empty()) variables.push_back(line.assigns);
-  }
-  std::vector<std::string> flags;
-  for (size_t i = launch.program_at + 1; i < launch.words.size(); ++i) {
-    const std::string& raw = launch.words[i].raw;
-    const bool differs = std::any_of(variables.begin(), variables.end(), [&](const auto& variable) {
-      return raw.find('$') != std::string::npos && UsesName(raw, variable);
-    });
-    if (!differs) continue;
-    const size_t equals = raw.find('=');
-    const std::string before = launch.words[i - 1].raw;
-    const std::string name = equals != std::string::npos ? raw.substr(0, equals)
-                             : before.starts_with('-')   ? before
-                                                         : raw;
-    const std::string lower = LowerCase(name);
-    const bool harmless =
-        std::any_of(kOfResults.begin(), kOfResults.end(),
-                    [&](std::string_view part) { return lower.find(part) != std::string::npos; });
-    if (!harmless && !IsOneOf(name, flags)) flags.push_back(name);
-  }
-  return Join(flags, ", ");
-}
-
-struct MissingArgument {
-  std::string word;  // "$1"; "": none
-  int line = 0;
-};
-
-// The first of the script's own arguments that statements use outside functions, without a default
-// and before a `set --`; also in called scripts that are given none.
-MissingArgument ArgumentOutside(const std::vector<ScriptStatement>& statements) {
-  for (const ScriptStatement& statement : statements) {
-    if (statement.text.starts_with("set -- ")) return {};
-    const bool function =
-        !statement.commands.empty() && statement.commands[0].block == ScriptBlock::kFunction;
-    if (function) continue;
-    const HeldCall held = HeldCallIn(statement.text);
-    const std::string argument = ScriptArgumentIn(held.before);
-    const bool has_default =
-        argument.size() == 2 && IsDigit(argument[1]) &&
-        held.before.find("${" + argument.substr(1) + ":-") != std::string::npos;
-    if (!argument.empty() && !has_default) return {argument, statement.line};
-    if (held.text.empty() || held.has_arguments) continue;
-    const auto inner = ReadStatements(held.text);
-    const MissingArgument missing = inner ? ArgumentOutside(*inner) : MissingArgument{};
-    if (!missing.word.empty()) return {missing.word, statement.line};
-  }
-  return {};
-}
-
-// What a script that is kept whole does beside the training that is counted.
-void SayWhatTheTextDoes(const std::vector<ScriptStatement>& statements,
-                        const std::vector<LaunchCommand>& found, const LaunchCommand& launch,
-                        ScriptReport& report) {
-  for (const LaunchCommand& other : found) {
-    const bool same = other.statement == launch.statement && other.command == launch.command &&
-                      TextOf(other) == TextOf(launch);
-    if (same || other.likeness < kLooksLikeTraining) continue;
-    report.unclear.push_back(fmt::format(
-        "line {}: {} starts a training, too: {}, and neither its time nor its memory is counted; "
-        "take it out, or write stages:",
-        other.line, TextOf(other).substr(0, kMostShownOfCommand),
-        other.block == ScriptBlock::kCondition ? "a condition says whether it runs"
-                                               : "it runs as well"));
-  }
-  const MissingArgument missing = ArgumentOutside(statements);
-  if (missing.word.empty()) return;
-  report.unclear.push_back(
-      fmt::format("line {}: {} is what you write after the script's name, and empty here: give it "
-                  "by a line set -- … at the top of command",
-                  missing.line, missing.word));
-}
-
 // Checks that the written file can be read back.
 Result<void> CheckYaml(const std::string& yaml, const std::string& file, bool has_command) {
   const Result<YamlDocument> document = ParseYaml(yaml, "train.yaml");
@@ -712,86 +621,16 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   std::copy_if(options->unknown.begin(), options->unknown.end(),
                std::back_inserter(training.plugin_options),
                [](const std::string& option) { return option.starts_with("--"); });
-  const bool stays = !script->called.empty() || MustStayWhole(statements, *launch);
-  if (chosen.is_unknown || (chosen.open.empty() && stays)) {
-    training.kept.emplace(script->text, statements, *launch);
-  }
-  const bool kept = training.kept.has_value();
-  const std::string tasks_differ_in =
-      training.options.Has("array") ? FlagsOfTasks(training.setup.lines, *launch) : "";
+  const bool stays =
+      chosen.is_unknown ||
+      (chosen.open.empty() && (!script->called.empty() || MustStayWhole(statements, *launch)));
+  if (stays) training.kept.emplace(script->text, statements, *launch);
+  const std::vector<SetupLine> setup = training.setup.lines;
   ConvertedScript converted = Converter(source, std::move(training), chosen.open).Convert();
-  if (IsLoginShell(source.text) || (launch->in_login_shell && !kept)) {
-    converted.report.unclear.push_back(
-        "the training runs in a login shell (-l), in the job it does not: where setup needs one, "
-        "as for "
-        "`module`, write source /etc/profile as its first line");
-  }
   if (text != source.text) {
     converted.report.changed.push_back("the script's own path ($0) → " + source.path);
   }
-  if (UsesOwnPath(converted.yaml)) {
-    converted.report.unclear.push_back(
-        "the script's own path ($0, BASH_SOURCE) is that of Slurm's copy in a job: write its "
-        "folder "
-        "in full");
-  }
-  if (!tasks_differ_in.empty()) {
-    converted.report.unclear.push_back(
-        tasks_differ_in +
-        ": the tasks of the array differ in it, and one num_samples, memory and time "
-        "limit is for all: write those of the largest");
-  }
-  if (ProgramOf(*launch).find("submitit") != std::string::npos) {
-    converted.report.unclear.push_back(
-        ProgramOf(*launch) +
-        " submits a job of its own, which no advice reaches: write the training that it starts, "
-        "with torchrun, as command");
-  }
-  if (launch->block == ScriptBlock::kCondition && chosen.open.empty()) {
-    converted.report.unclear.push_back(fmt::format(
-        "line {}: the training starts inside a condition, which is assumed to hold", launch->line));
-  }
-  if (chosen.is_unknown) {
-    converted.report.unclear.insert(
-        converted.report.unclear.begin(),
-        fmt::format("line {}: {}: no kind of training that is known (torchrun, accelerate launch, "
-                    "deepspeed, python, …): look its figures through, and write what is missing{}",
-                    launch->line, TextOf(*launch).substr(0, kMostShownOfCommand),
-                    launch->in_loop ? ", those of all rounds of its loop" : ""));
-  }
-  if (kept) SayWhatTheTextDoes(statements, script->found, *launch, converted.report);
-  for (const std::string& option : options->options.ToArguments()) {
-    const size_t dollar = option.find('$');
-    if (dollar + 1 < option.size() &&
-        (option[dollar + 1] == '{' || IsNamePart(option[dollar + 1]))) {
-      converted.report.unclear.push_back("#SBATCH " + option +
-                                         ": Slurm expands no variables there; write the value");
-    }
-    const std::string mark = FillInMark(option);
-    if (!mark.empty())
-      converted.report.missing.push_back("#SBATCH " + option + ": " + mark + " is a placeholder");
-  }
-  for (const std::string& sentence : script->called) {
-    converted.report.changed.push_back(sentence);
-  }
-  if (launch->srun && !kept) {
-    const std::string words = Join(launch->srun->left, " ");
-    converted.report.left.push_back("srun" + (words.empty() ? "" : " " + words) +
-                                    ": submit starts the training itself");
-  }
-  for (const std::string& name : launch->open) {
-    converted.report.unclear.push_back(name + ": a condition adds to it, which is " +
-                                       (kept ? "not counted" : "left out"));
-  }
-  for (const std::string& option : options->replaced) {
-    converted.report.left.push_back("#SBATCH " + option + ": a later line gives it again and wins");
-  }
-  for (const std::string& unknown : options->unknown) {
-    converted.report.unclear.push_back(
-        "#SBATCH " + unknown +
-        (unknown.starts_with("--") ? ": no option of sbatch's own; kept for a plugin of the site"
-                                   : ": not an sbatch option"));
-  }
+  AddDoubts({source.text, *options, *script, setup, stays}, converted.yaml, converted.report);
   if (Result<void> whole = CheckYaml(converted.yaml, file, chosen.open.empty()); !whole) {
     return tl::unexpected<Error>(whole.error());
   }
