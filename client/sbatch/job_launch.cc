@@ -159,7 +159,7 @@ Result<std::string> CommandText(const json& spec, const Placeholders& words) {
   if (const Result<void> arrays = CheckArrays(spec); !arrays) {
     return tl::unexpected<Error>(arrays.error());
   }
-  std::string command = WithoutTrailingNewlines(
+  std::string command = WithoutLineEnd(
       FillPlaceholders(WithItems(RawText(spec, "command"), FindArrayItems(spec)), words));
   if (command.empty()) {
     return BadInput(

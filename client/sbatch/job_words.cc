@@ -162,4 +162,15 @@ std::string WithoutTrailingNewlines(std::string text) {
   return text;
 }
 
+std::string WithoutLineEnd(std::string text) {
+  const size_t last = text.find_last_not_of(" \t\r\n");
+  size_t backslashes = 0;
+  while (last != std::string::npos && last >= backslashes && text[last - backslashes] == '\\') {
+    ++backslashes;
+  }
+  const bool continues = backslashes % 2 == 1 && text.compare(last + 1, 1, "\n") == 0;
+  text.erase(continues ? text.find_last_not_of(" \t", last - 1) + 1 : last + 1);  // npos + 1 is 0
+  return text;
+}
+
 }  // namespace gpuadvise::client

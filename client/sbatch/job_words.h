@@ -57,4 +57,8 @@ std::vector<std::string> RawTexts(const nlohmann::json& object, const char* key)
 
 std::string WithoutTrailingNewlines(std::string text);
 
+// A shell's text without blanks and newlines at its end, and without the backslash that continues
+// its last line: at the end of a file it continues nothing, as the end of bash -c's word it is one.
+std::string WithoutLineEnd(std::string text);
+
 }  // namespace gpuadvise::client

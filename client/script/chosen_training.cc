@@ -93,6 +93,16 @@ std::string CalledScript(const std::vector<ScriptStatement>& statements,
   return sentence;
 }
 
+// The first line that submits another job; 0: none.
+int SubmissionIn(const std::vector<ScriptStatement>& statements) {
+  for (const ScriptStatement& statement : statements) {
+    for (const ScriptCommand& command : statement.commands) {
+      if (command.words[0] == "sbatch") return command.line;
+    }
+  }
+  return 0;
+}
+
 // The one of `found` that is most like a training, else the last command that may start one in a
 // way that is not known. Errors: there is neither, or another script may have it.
 Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
@@ -106,6 +116,12 @@ Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
     }
   }
   if (best == nullptr) {
+    if (const int line = SubmissionIn(statements); line > 0) {
+      return BadInput(
+          fmt::format("{}:{}: sbatch submits another job, which has the training: give the script "
+                      "of that one",
+                      file, line));
+    }
     const std::string called = CalledScript(statements, variables, file, read);
     if (!called.empty()) return BadInput(called);
     if (auto launch = UnknownTraining(statements))

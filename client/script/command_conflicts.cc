@@ -58,7 +58,7 @@ class Judge {
         training_(ObjectOf(spec, "training")),
         text_(WholeText(spec)),
         words_(StrategyWords(spec, strategy)),
-        variables_(SbatchOptions()) {
+        variables_(OptionsOfJob()) {
     const Placeholders& words = words_;
     const json& env = ObjectOf(spec, "env");
     for (const auto& [name, value] : env.items()) {
@@ -87,6 +87,17 @@ class Judge {
   }
 
  private:
+  // What Slurm's variables follow from.
+  SbatchOptions OptionsOfJob() const {
+    SbatchOptions options;
+    options.Set("nodes", std::to_string(strategy_.nodes));
+    options.Set("gpus-per-node", std::to_string(strategy_.gpus_per_node));
+    const int64_t tasks =
+        TasksOfJob().value_or(strategy_.nodes) / std::max<int64_t>(strategy_.nodes, 1);
+    options.Set("ntasks-per-node", std::to_string(tasks));
+    return options;
+  }
+
   // Takes the assignments of a line of setup.
   void Assign(const std::string& line) {
     const auto statements = ReadStatements(line);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "client/sbatch/job_words.h"
 #include "client/script/script_text.h"
 #include "client/shell/shell_text.h"
 #include "client/shell/shell_words.h"
@@ -29,7 +30,6 @@ bool OnlyPrepares(const ScriptCommand& command) {
   const std::string& name = command.words[0];
   if (command.may_be_skipped) return IsIdle(command);
   if (name == "mkdir") return IsOneOf("-p", command.words);
-  if (name == "set") return !IsOneOf("--", command.words) && !IsOneOf("-a", command.words);
   return IsIdle(command) || IsAssignment(name) ||
          IsOneOf(name,
                  {"export", "declare", "readonly", "cd", "module", "ml", "source", ".", "conda",
@@ -43,7 +43,8 @@ bool IsPlainSetup(const ScriptStatement& statement, bool ends_on_failure) {
   if (OnlyPrints(statement)) return true;
   const bool acts = std::any_of(
       statement.commands.begin(), statement.commands.end(), [](const ScriptCommand& command) {
-        return IsOneOf(command.words[0], {"trap", "wait", "shift", "getopts", "coproc"});
+        return IsOneOf(command.words[0], {"trap", "wait", "shift", "getopts", "coproc"}) ||
+               (command.words[0] == "set" && !IsIdle(command));
       });
   if (acts) return false;
   if (ends_on_failure) {
@@ -202,6 +203,41 @@ size_t EndOfValue(std::string_view text, size_t at) {
 
 }  // namespace
 
+int KeptScript::PutSlotsOfHosts(const std::string& slots) {
+  int count = 0;
+  const std::string word = ":" + slots;
+  for (size_t at = text_.find(word); at != std::string::npos; at = text_.find(word, at + 1)) {
+    const size_t begin = text_.rfind('\n', at) + 1;  // npos + 1 is 0
+    const std::string line = LowerCase(text_.substr(begin, text_.find('\n', at) - begin));
+    const bool of_hosts =
+        line.find("host") != std::string::npos || line.find("nodelist") != std::string::npos;
+    const size_t end = at + word.size();
+    const bool ends =
+        end >= text_.size() || std::string_view(" \t\n,/\"'").find(text_[end]) != std::string::npos;
+    const bool of_training = at >= areas_.front().begin && at < areas_.front().end;
+    if (!of_hosts || !ends || of_training || IsInComment(at)) continue;
+    ReplaceAt(at + 1, slots.size(), "{gpus_per_node}");
+    ++count;
+  }
+  return count;
+}
+
+std::vector<std::string> KeptScript::AssignedNames() const {
+  std::vector<std::string> names;
+  for (size_t i = 0; i + 1 < areas_.size(); ++i) {
+    for (size_t at = text_.find('=', areas_[i].begin); at < areas_[i].end;
+         at = text_.find('=', at + 1)) {
+      size_t begin = at;
+      while (begin > 0 && IsNamePart(text_[begin - 1])) --begin;
+      const std::string name = text_.substr(begin, at - begin);
+      const bool of_program = i == 0 && LowerCase(name) == name;  // num_gpus=4 of Hydra
+      if (of_program || !IsVariableName(name) || !BeginsWord(begin)) continue;
+      if (!IsOneOf(name, names)) names.push_back(name);
+    }
+  }
+  return names;
+}
+
 // Where the text has that value; empty: nowhere.
 KeptScript::Area KeptScript::AssignedIn(std::string_view variable) const {
   const std::string begin = std::string(variable) + "=";
@@ -321,6 +357,13 @@ size_t KeptScript::ValueAt(size_t at) const {
   return value == gap ? std::string::npos : value;
 }
 
+bool KeptScript::Mentions(std::string_view text) const {
+  for (size_t at = text_.find(text); at != std::string::npos; at = text_.find(text, at + 1)) {
+    if (BeginsWord(at) && !IsInComment(at)) return true;
+  }
+  return false;
+}
+
 bool KeptScript::ChangesFolder() const {
   for (const std::string_view word : {"cd ", "pushd "}) {
     for (size_t at = text_.find(word); at < areas_.front().begin; at = text_.find(word, at + 1)) {
@@ -344,8 +387,7 @@ std::string KeptScript::Body() const {
     if (is_header && (has_a_key || (body.empty() && Trim(line).empty()))) continue;
     body += std::string(line) + "\n";
   }
-  while (body.ends_with('\n') || body.ends_with(' ')) body.pop_back();
-  return body;
+  return WithoutLineEnd(body);
 }
 
 }  // namespace gpuadvise::client

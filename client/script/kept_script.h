@@ -38,6 +38,13 @@ class KeptScript {
   int PutOfTraining(std::string_view name, std::string_view raw, std::string_view now);
   int PutAnywhere(std::string_view name, std::string_view raw, std::string_view now);
 
+  // Writes {gpus_per_node} in place of `slots` behind the colon of "node1:4" and of sed's
+  // "s/$/:4/", in lines that speak of hosts. Returns the number of places.
+  int PutSlotsOfHosts(const std::string& slots);
+
+  // The variables that the text assigns, in its order.
+  std::vector<std::string> AssignedNames() const;
+
   // The number, sum or default that the text assigns to a variable exactly once, without quotes
   // around a number; "": it does not.
   std::string Assigned(std::string_view variable) const;
@@ -51,6 +58,9 @@ class KeptScript {
 
   // Adds words to the end of the training's command.
   bool Append(const LaunchCommand& launch, std::string_view words);
+
+  // Whether the text has these words, which begin one of its words; comments do not count.
+  bool Mentions(std::string_view text) const;
 
   // Whether a line before the training goes to another folder.
   bool ChangesFolder() const;

@@ -298,6 +298,13 @@ bool IsOfSize(std::string_view option) {
   return !name.starts_with("--") || IsOneOf(name, kNames);
 }
 
+// Whether srun reads the word behind `option` as its value.
+bool TakesNextWord(std::string_view option) {
+  return option.starts_with('-') && option.find('=') == std::string_view::npos &&
+         !IsOneOf(option, {"-l", "-u", "-K", "-v", "-Q", "-s", "-X", "--label", "--unbuffered",
+                           "--exclusive", "--overlap", "--exact", "--pty", "--kill-on-bad-exit"});
+}
+
 // Moves `srun OPTIONS` from the front of the words to `srun`.
 void TakeSrun(LaunchCommand& command) {
   std::vector<std::string> arguments;
@@ -318,7 +325,12 @@ void TakeSrun(LaunchCommand& command) {
   command.srun.emplace(SrunUse{parsed ? parsed->options : SbatchOptions(), {}});
   for (size_t i = 1; i < begin; ++i) {
     const std::string word = WordAt(command.words, i);
-    if (word.starts_with('-') && !IsOfSize(word)) command.srun->left.push_back(word);
+    const std::string& raw = command.words[i].raw;
+    const bool is_open = !command.words[i].value && raw.find('$') < 2;  // $ARGS, "${ARGS[@]}"
+    const bool of_option = TakesNextWord(WordAt(command.words, i - 1));
+    if ((is_open && !of_option) || (word.starts_with('-') && !IsOfSize(word))) {
+      command.srun->left.push_back(word);
+    }
   }
   command.words.erase(command.words.begin(), command.words.begin() + static_cast<long>(begin));
 }

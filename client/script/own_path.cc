@@ -27,52 +27,127 @@ size_t OwnNameAt(std::string_view text) {
   return 0;
 }
 
-// Whether `before` ends with a command that takes a path apart, and perhaps its options.
-bool EndsWithPathCommand(std::string_view before) {
-  while (!before.empty()) {
-    while (!before.empty() && (before.back() == '"' || before.back() == ' ')) {
-      before.remove_suffix(1);
-    }
-    const size_t start = before.find_last_of(" (`\"\n\t;") + 1;
-    const std::string_view word = before.substr(start);
-    if (IsOneOf(word, {"dirname", "realpath", "readlink"})) return true;
-    if (!word.starts_with('-')) return false;
-    before = before.substr(0, start);
-  }
-  return false;
-}
+// Finds what the shell expands in a script: all but what stands in single quotes, in comments, in
+// here-documents with a quoted end, and behind a backslash.
+class ExpandedText {
+ public:
+  explicit ExpandedText(std::string_view text) : text_(text) {}
 
-// Whether the name at `at` is meant as the script's path: awk's '{print $0}' is not.
-bool IsMeantAsPath(std::string_view text, size_t at) {
-  const size_t line = text.rfind('\n', at) + 1;  // npos + 1 is 0
-  return EndsWithPathCommand(text.substr(line, at - line));
-}
+  // The next '$' that the shell expands; npos: there is none.
+  size_t Next() {
+    while (at_ < text_.size()) {
+      const size_t here = at_;
+      if (Step()) return here;
+    }
+    return std::string_view::npos;
+  }
+
+ private:
+  bool IsWithin(char what) const { return !within_.empty() && within_.back() == what; }
+  bool Has(std::string_view word) const { return text_.substr(at_).starts_with(word); }
+
+  // Goes past one character or what it opens; true: it was a '$' to expand.
+  bool Step() {
+    const char c = text_[at_++];
+    if (c == '\\') {
+      ++at_;
+    } else if (c == '`' || (c == '"' && !IsWithin(kDocument))) {
+      IsWithin(c) ? within_.pop_back() : within_.push_back(c);
+    } else if (c == '$') {
+      if (Has("(")) within_.push_back(text_[at_++]);
+      return true;
+    } else if (IsWithin(kDocument)) {
+      if (c == '\n' && IsMark(LineAt(at_))) within_.pop_back();
+    } else if (!IsWithin('"')) {
+      StepOfCommand(c);
+    }
+    return false;
+  }
+
+  void StepOfCommand(char c) {
+    if (c == '\'') {
+      at_ = std::min(text_.find('\'', at_), text_.size() - 1) + 1;
+    } else if (c == '(') {
+      within_.push_back(c);
+    } else if (c == ')' && IsWithin('(')) {
+      within_.pop_back();
+    } else if (c == '#' &&
+               (at_ == 1 || IsOneOf(text_.substr(at_ - 2, 1), {" ", "\t", "\n", ";"}))) {
+      at_ = std::min(text_.find('\n', at_), text_.size());
+    } else if (c == '<' && Has("<") && !Has("<<")) {
+      ReadMark();
+    } else if (c == '\n' && !mark_.empty()) {
+      if (!is_expanded_) {
+        SkipHereDocument();
+      } else if (!IsMark(LineAt(at_))) {
+        within_.push_back(kDocument);
+      }
+    }
+  }
+
+  // "<<EOF" expands what follows, "<<'EOF'" does not.
+  void ReadMark() {
+    at_ = std::min(text_.find_first_not_of("<- \t", at_), text_.size());
+    const size_t end = std::min(text_.find_first_of(" \t\n;|)>", at_), text_.size());
+    const std::string_view word = text_.substr(at_, end - at_);
+    is_expanded_ = word.find_first_of("'\"\\") == std::string_view::npos;
+    mark_.clear();
+    for (const char c : word) {
+      if (IsNamePart(c)) mark_ += c;
+    }
+    at_ = end;
+  }
+
+  std::string_view LineAt(size_t at) const {
+    return text_.substr(at, std::min(text_.find('\n', at), text_.size()) - at);
+  }
+  bool IsMark(std::string_view line) {
+    if (Trim(line) != mark_) return false;
+    mark_.clear();
+    return true;
+  }
+
+  void SkipHereDocument() {
+    while (at_ < text_.size()) {
+      const std::string_view line = LineAt(at_);
+      at_ += line.size();
+      if (IsMark(line)) break;
+      at_ = std::min(at_ + 1, text_.size());
+    }
+  }
+
+  static constexpr char kDocument = '<';
+
+  std::string_view text_;
+  size_t at_ = 0;
+  std::string within_;  // what has opened here: " ( ` and here-documents that are expanded
+  std::string mark_;    // that ends a here-document
+  bool is_expanded_ = false;
+};
 
 }  // namespace
 
 std::string WithOwnPath(const std::string& text, const std::string& path) {
   if (!IsPlain(path)) return text;
   std::string changed;
-  for (size_t at = 0; at < text.size();) {
-    const std::string_view rest = std::string_view(text).substr(at);
-    const size_t length = rest[0] == '$' ? OwnNameAt(rest) : 0;
-    if (length > 0 && IsMeantAsPath(text, at)) {
-      changed += path;
-      at += length;
-    } else {
-      changed += text[at++];
-    }
+  size_t copied = 0;
+  ExpandedText expanded(text);
+  for (size_t at = expanded.Next(); at != std::string::npos; at = expanded.Next()) {
+    const size_t length = OwnNameAt(std::string_view(text).substr(at));
+    if (length == 0) continue;
+    changed += text.substr(copied, at - copied) + path;
+    copied = at + length;
   }
-  return changed;
+  return changed + text.substr(copied);
 }
 
 bool UsesOwnPath(std::string_view text) {
-  for (size_t at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1)) {
+  ExpandedText expanded(text);
+  for (size_t at = expanded.Next(); at != std::string_view::npos; at = expanded.Next()) {
     const std::string_view rest = text.substr(at);
     if (rest.starts_with("$BASH_SOURCE") || rest.starts_with("${BASH_SOURCE")) return true;
     if (rest.starts_with("${0") && rest.size() > 3 && !IsNamePart(rest[3])) return true;
-    const bool quoted = at > 0 && text[at - 1] == '"';
-    if (OwnNameAt(rest) > 0 && (quoted || IsMeantAsPath(text, at))) return true;
+    if (OwnNameAt(rest) > 0) return true;
   }
   return false;
 }

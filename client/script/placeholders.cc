@@ -23,24 +23,40 @@ constexpr std::string_view kSlurms = "${CUDA_VISIBLE_DEVICES-}";
 // "0,1,2,3" of four GPUs.
 constexpr std::string_view kListOfGpus = "$(seq -s , 0 $(({gpus_per_node} - 1)))";
 
-// Variables of scripts that hold a number of GPUs or nodes.
-struct CountName {
-  std::string_view name;
-  std::string_view placeholder;
+// What a variable of a script counts, by its name: NGPUS, num_gpus_per_node, WORLD_SIZE,
+// SLURM_NTASKS; not GPU, which is a number of one.
+struct Counted {
+  std::string_view placeholder;  // "": neither GPUs nor nodes
+  bool is_named = false;         // that figure and no other, whatever the value is
 };
-constexpr std::array<CountName, 13> kCountNames = {{{"WORLD_SIZE", "{gpus}"},
-                                                    {"GPUS_PER_NODE", "{gpus_per_node}"},
-                                                    {"NGPUS_PER_NODE", "{gpus_per_node}"},
-                                                    {"N_GPUS_PER_NODE", "{gpus_per_node}"},
-                                                    {"NUM_GPUS_PER_NODE", "{gpus_per_node}"},
-                                                    {"NGPUS", "{gpus_per_node}"},
-                                                    {"NUM_GPUS", "{gpus_per_node}"},
-                                                    {"N_GPUS", "{gpus_per_node}"},
-                                                    {"NPROC_PER_NODE", "{gpus_per_node}"},
-                                                    {"NNODES", "{nodes}"},
-                                                    {"NUM_NODES", "{nodes}"},
-                                                    {"N_NODES", "{nodes}"},
-                                                    {"NUM_MACHINES", "{nodes}"}}};
+
+Counted CountedBy(std::string_view name) {
+  std::string plain = LowerCase(std::string(name));
+  std::erase(plain, '_');
+  if (plain == "worldsize") return {"{gpus}", true};
+  const auto take = [&plain](std::string_view end) {
+    if (!plain.ends_with(end)) return false;
+    plain.erase(plain.size() - end.size());
+    return true;
+  };
+  if (plain.starts_with("slurm")) plain.erase(0, 5);
+  const bool per_node = take("pernode") || take("onnode");
+  bool is_number = per_node || take("count");
+  for (const std::string_view count : {"numberof", "num", "total", "n"}) {
+    if (!plain.starts_with(count) || plain.starts_with("node")) continue;
+    plain.erase(0, count.size());
+    is_number = true;
+    break;
+  }
+  is_number = take("s") || is_number;
+  if (!is_number) return {};
+  if (IsOneOf(plain, {"node", "machine", "host"})) {
+    return {per_node ? "" : "{nodes}", true};
+  }
+  const bool tasks = plain == "task" && !LowerCase(std::string(name)).starts_with("num");
+  if (!tasks && !IsOneOf(plain, {"gpu", "device", "proc", "processe", "rank"})) return {};
+  return {"{gpus_per_node}", per_node || plain == "gpu"};
+}
 
 bool IsLocal(std::string_view host) { return IsOneOf(host, {"localhost", "127.0.0.1", "0.0.0.0"}); }
 
@@ -125,7 +141,8 @@ class Writer {
     if (variable.empty()) return false;
     return std::any_of(training_.setup.lines.begin(), training_.setup.lines.end(),
                        [&](const SetupLine& line) {
-                         if (!line.assigns.empty()) return false;
+                         if (!line.assigns.empty() || line.text.starts_with("export "))
+                           return false;
                          for (const char* before : {"\n", " ", ";", "\t"}) {
                            if (line.text.find(before + variable + "=") != std::string::npos)
                              return true;
@@ -337,32 +354,53 @@ class Writer {
                              0) {
       report_.changed.push_back("CUDA_VISIBLE_DEVICES=" + list + " → Slurm sets it");
     }
-    for (const CountName& each : kCountNames) {
-      const std::string value = kept_->Assigned(each.name);
-      const std::string placeholder = PlaceholderOfCount(std::string(each.name), value);
+    for (const std::string& name : kept_->AssignedNames()) {
+      const std::string value = kept_->Assigned(name);
+      const std::string placeholder = PlaceholderOfCount(name, value);
       if (placeholder.empty()) continue;
-      kept_->Assign(each.name, placeholder);
-      report_.changed.push_back(fmt::format("{}={} → {}", each.name, value, placeholder));
+      kept_->Assign(name, placeholder);
+      report_.changed.push_back(fmt::format("{}={} → {}", name, value, placeholder));
     }
     const std::string slots = std::to_string(training_.layout.gpus_per_node);
     if (kept_->PutAnywhere("slots", slots, "{gpus_per_node}") > 0) {
       report_.changed.push_back("slots=" + slots + " → {gpus_per_node}");
+    }
+    if (launch_.launcher == Launcher::kMpi && kept_->PutSlotsOfHosts(slots) > 0) {
+      report_.changed.push_back("HOST:" + slots + " → HOST:{gpus_per_node}");
+    }
+    PutListsOfAmd();
+  }
+
+  // Slurm gives an AMD job its GPUs by ROCR_VISIBLE_DEVICES; what the others list are places there.
+  void PutListsOfAmd() {
+    std::string list;
+    for (int64_t i = 0; i < training_.layout.gpus_per_node; ++i) {
+      list += (i == 0 ? "" : ",") + std::to_string(i);
+    }
+    for (const std::string name : {"HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"}) {
+      const std::string fallback = "${" + name + ":-" + list + "}";
+      const int places = kept_->PutAnywhere(name, list, kListOfGpus) +
+                         kept_->PutAnywhere(name, fallback, kListOfGpus);
+      if (places > 0) report_.changed.push_back(name + "=" + list + " → as many as the row has");
     }
   }
 
   // The placeholder for a variable that holds a number of GPUs or nodes; "": another variable, or
   // another number than the script's, which is told.
   std::string PlaceholderOfCount(const std::string& name, const std::string& value) {
-    const auto found = std::find_if(kCountNames.begin(), kCountNames.end(),
-                                    [&](const CountName& each) { return each.name == name; });
-    if (found == kCountNames.end() || value.empty()) return "";
+    const auto [usual, is_named] = CountedBy(name);
+    if (usual.empty() || value.empty()) return "";
     const ScriptLayout& layout = training_.layout;
-    const std::optional<int64_t> number = WholeNumber(value);
-    if (!number) return std::string(found->placeholder);  // a sum or a default
-    const bool of_nodes = found->placeholder == "{nodes}";
+    const size_t fallback = value.find(":-");  // "${NGPUS:-4}"
+    const std::optional<int64_t> number =
+        fallback == std::string::npos || !value.ends_with('}')
+            ? WholeNumber(value)
+            : WholeNumber(value.substr(fallback + 2, value.size() - fallback - 3));
+    if (!number) return is_named ? std::string(usual) : "";  // a sum
+    const bool of_nodes = usual == "{nodes}";
     if (of_nodes && *number == layout.nodes) return "{nodes}";
-    if (!of_nodes && layout.gpus_per_node == 0) return std::string(found->placeholder);
-    if (!of_nodes && found->placeholder == "{gpus}" && *number == layout.gpus()) return "{gpus}";
+    if (!of_nodes && layout.gpus_per_node == 0) return std::string(usual);
+    if (!of_nodes && usual == "{gpus}" && *number == layout.gpus()) return "{gpus}";
     if (!of_nodes && *number == layout.gpus_per_node) return "{gpus_per_node}";
     if (!of_nodes && *number == layout.gpus()) return "{gpus}";
     report_.unclear.push_back(

@@ -110,7 +110,7 @@ void SayWhatTheTextDoes(const std::vector<ScriptStatement>& statements,
 }
 
 // Of the training, of how it is started, and of what surrounds it.
-void AddDoubtsOfTraining(const ReadSource& source, const std::string& yaml, ScriptReport& report) {
+void AddDoubtsOfTraining(const ReadSource& source, ScriptReport& report) {
   const FoundTraining& chosen = source.script.chosen;
   const LaunchCommand& launch = chosen.launch;
   if (IsLoginShell(source.text) || (launch.in_login_shell && !source.stays)) {
@@ -118,10 +118,13 @@ void AddDoubtsOfTraining(const ReadSource& source, const std::string& yaml, Scri
         "the training runs in a login shell (-l), in the job it does not: where setup needs one, "
         "as for `module`, write source /etc/profile as its first line");
   }
-  if (UsesOwnPath(yaml)) {
+  const auto uses_path = [](const SetupLine& line) { return UsesOwnPath(line.text); };
+  if (source.stays ? UsesOwnPath(source.script.text)
+                   : UsesOwnPath(TextOf(launch)) ||
+                         std::any_of(source.setup.begin(), source.setup.end(), uses_path)) {
     report.unclear.emplace_back(
-        "the script's own path ($0, BASH_SOURCE) is that of Slurm's copy in a job: write its "
-        "folder in full");
+        "the script's own path ($0, BASH_SOURCE) is not that of this file in a job: write it in "
+        "full");
   }
   const std::string flags =
       source.options.options.Has("array") ? FlagsOfTasks(source.setup, launch) : "";
@@ -170,8 +173,8 @@ void AddDoubtsOfOptions(const ParsedArguments& parsed, ScriptReport& report) {
 
 }  // namespace
 
-void AddDoubts(const ReadSource& source, const std::string& yaml, ScriptReport& report) {
-  AddDoubtsOfTraining(source, yaml, report);
+void AddDoubts(const ReadSource& source, ScriptReport& report) {
+  AddDoubtsOfTraining(source, report);
   AddDoubtsOfOptions(source.options, report);
   const LaunchCommand& launch = source.script.chosen.launch;
   for (const std::string& sentence : source.script.called) report.changed.push_back(sentence);
@@ -179,6 +182,14 @@ void AddDoubts(const ReadSource& source, const std::string& yaml, ScriptReport& 
     const std::string words = Join(launch.srun->left, " ");
     report.left.push_back("srun" + (words.empty() ? "" : " " + words) +
                           ": submit starts the training itself");
+  }
+  for (const std::string& option : launch.srun ? launch.srun->left : std::vector<std::string>()) {
+    const bool binds = source.stays && (option.find("mask_") != std::string::npos ||
+                                        option.find("map_") != std::string::npos);
+    if (!binds) continue;
+    report.unclear.push_back("srun " + option +
+                             ": these are the cores or GPUs of one kind of node; take it out, or "
+                             "see that it fits every row");
   }
   for (const std::string& name : launch.open) {
     report.unclear.push_back(name + ": a condition adds to it, which is " +

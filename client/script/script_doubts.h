@@ -20,8 +20,8 @@ struct ReadSource {
   bool stays;                           // the script itself is the command
 };
 
-// Adds to `report` what the script of `source` does and `yaml` does not: a login shell, arguments,
-// further trainings, conditions, options that are no option of sbatch's. Pure.
-void AddDoubts(const ReadSource& source, const std::string& yaml, ScriptReport& report);
+// Adds to `report` what the script of `source` does and its train.yaml does not: a login shell,
+// arguments, further trainings, conditions, options that are no option of sbatch's. Pure.
+void AddDoubts(const ReadSource& source, ScriptReport& report);
 
 }  // namespace gpuadvise::client

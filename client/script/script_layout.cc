@@ -41,6 +41,19 @@ void ReadAsked(const SbatchOptions& options, ScriptLayout& layout) {
   }
 }
 
+// "-n 16 --gpus-per-node=4" alone, and srun starts a process in each task: Slurm takes as many
+// nodes as the tasks' cores need, and each task wants a GPU.
+void SpreadTasks(const SbatchOptions& options, const LaunchCommand& launch, ScriptLayout& layout) {
+  const int64_t tasks = WholeNumber(options.Get("ntasks")).value_or(1);
+  const bool said = options.Has("nodes") || options.Has("ntasks-per-node") || options.Has("gpus") ||
+                    options.Has("gpus-per-task");
+  const bool spreads = !said && launch.srun && StartsOneProcess(launch) &&
+                       layout.asked_per_node > 1 && tasks > layout.asked_per_node;
+  if (!spreads) return;
+  layout.nodes = (tasks + layout.asked_per_node - 1) / layout.asked_per_node;
+  layout.nodes_are_assumed = true;
+}
+
 // From srun's options, else from the #SBATCH lines; 1 without srun.
 int64_t TasksPerNode(const SbatchOptions& options, const LaunchCommand& launch, int64_t nodes) {
   if (!launch.srun) return 1;
@@ -71,6 +84,7 @@ ScriptLayout LayoutOf(const SbatchOptions& options, const LaunchCommand& launch,
                       const TrainingFlags& flags) {
   ScriptLayout layout;
   ReadAsked(options, layout);
+  SpreadTasks(options, launch, layout);
   layout.nodes = flags.Number("nodes").value_or(layout.nodes);
   const int64_t tasks = TasksPerNode(options, launch, layout.nodes);
   layout.tasks_per_node = tasks;

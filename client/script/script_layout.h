@@ -18,8 +18,9 @@ struct ScriptLayout {
   int64_t asked_per_node = 0;  // GPUs requested there; 0: not given
   int64_t gpus_per_node = 0;   // used by the command; 0: unknown
   int64_t nodes = 1;
-  bool one_process = false;   // the launcher starts one by default
-  bool task_per_gpu = false;  // srun starts a task for each GPU
+  bool nodes_are_assumed = false;  // by the number of tasks, as #SBATCH gives none
+  bool one_process = false;        // the launcher starts one by default
+  bool task_per_gpu = false;       // srun starts a task for each GPU
 
   int64_t gpus() const { return gpus_per_node * nodes; }
 };

@@ -23,8 +23,8 @@ std::string Shown(const std::string& text) {
 
 // Variables that Slurm sets to assign GPUs.
 bool IsSlurms(const std::string& name) {
-  return name == "CUDA_VISIBLE_DEVICES" || name == "CUDA_DEVICE_ORDER" ||
-         name == "ROCR_VISIBLE_DEVICES";
+  return IsOneOf(name, {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "ROCR_VISIBLE_DEVICES",
+                        "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK"});
 }
 
 class SetupReader {
@@ -292,6 +292,27 @@ class SetupReader {
 
 }  // namespace
 
+namespace {
+
+// Whether the text of another file, or of a command's output, runs in this shell and may read any
+// of its variables; those that set up environments do not.
+bool ReadsAnyVariable(const std::string& line) {
+  if (line.starts_with("eval ")) {
+    return line.find("conda") == std::string::npos && line.find("mamba") == std::string::npos &&
+           line.find("module") == std::string::npos;
+  }
+  if (!line.starts_with("source ") && !line.starts_with(". ")) return false;
+  std::string_view file = line;
+  file = Trim(file.substr(file.find(' ')));
+  file = file.substr(0, file.find_first_of(" \t;&|"));
+  while (file.ends_with('"') || file.ends_with('\'')) file.remove_suffix(1);
+  const std::string_view name = file.substr(file.rfind('/') + 1);  // npos + 1 is 0
+  return !file.starts_with("/etc/") && !IsOneOf(name, {"activate", ".bashrc", ".bash_profile",
+                                                       ".profile", "conda.sh", "mamba.sh"});
+}
+
+}  // namespace
+
 ScriptSetup ReadSetup(const std::vector<ScriptStatement>& statements, const LaunchCommand& launch,
                       const std::vector<LaunchCommand>& others, const ScriptVariables& variables) {
   SetupReader reader(launch, others, variables);
@@ -300,11 +321,13 @@ ScriptSetup ReadSetup(const std::vector<ScriptStatement>& statements, const Laun
 }
 
 void DropUnused(ScriptSetup& setup, const std::string& command) {
+  bool others_read = false;
   // Backwards, to drop a variable too that only a dropped line uses.
   for (size_t i = setup.lines.size(); i-- > 0;) {
     const std::string name = setup.lines[i].assigns;
+    others_read = others_read || ReadsAnyVariable(setup.lines[i].text);
     if (name.empty()) continue;
-    bool used = UsesName(command, name) || UsesName(setup.workdir, name);
+    bool used = others_read || UsesName(command, name) || UsesName(setup.workdir, name);
     for (size_t j = i + 1; j < setup.lines.size(); ++j)
       used = used || UsesName(setup.lines[j].text, name);
     if (!used) setup.lines.erase(setup.lines.begin() + static_cast<long>(i));

@@ -24,6 +24,17 @@ bool WritesFile(std::string_view text) {
   return false;
 }
 
+// Whether the words of a `set` change how the script fails or what it prints: -e, -euo pipefail,
+// +x; not -f or --, on which the training's own words depend.
+bool OnlyGuards(const std::vector<std::string>& words) {
+  return std::all_of(words.begin() + 1, words.end(), [](const std::string& word) {
+    if (word.empty()) return false;
+    const bool letters = (word[0] == '-' || word[0] == '+') && word.size() > 1 &&
+                         word.find_first_not_of("euxvo", 1) == std::string::npos;
+    return letters || IsOneOf(word, {"pipefail", "errexit", "nounset", "xtrace", "verbose"});
+  });
+}
+
 bool AllIdle(const ScriptStatement& statement) {
   return std::all_of(statement.commands.begin(), statement.commands.end(), IsIdle);
 }
@@ -32,7 +43,7 @@ bool AllIdle(const ScriptStatement& statement) {
 
 bool IsIdle(const ScriptCommand& command) {
   const std::string& word = command.words[0];
-  if (word == "set" && command.words.size() > 1 && command.words[1] == "--") return false;
+  if (word == "set" && !OnlyGuards(command.words)) return false;
   const auto decides = [](const std::string& each) {  // : "${BATCH:=8}" "${DATA:?not set}"
     return each.find("${") != std::string::npos && each.find_first_of("=?") != std::string::npos;
   };
@@ -44,8 +55,12 @@ bool OnlyPrints(const ScriptStatement& statement) {
   const bool decides = !statement.text.starts_with("exit") &&
                        std::any_of(statement.commands.begin(), statement.commands.end(),
                                    [](const auto& command) { return command.words[0] == "exit"; });
+  const bool waits =
+      std::any_of(statement.commands.begin(), statement.commands.end(), [](const auto& command) {
+        return IsOneOf(command.words[0], {"sleep", "wait"});
+      });
   const bool writes = statement.compound && WritesFile(statement.text);
-  return !decides && !writes && AllIdle(statement);
+  return !decides && !waits && !writes && AllIdle(statement);
 }
 
 bool UsesName(std::string_view text, std::string_view variable) {

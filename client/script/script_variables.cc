@@ -187,7 +187,7 @@ void ScriptVariables::Assign(std::string_view word, bool certain) {
   } else {
     kept = std::move(now);
   }
-  if (!certain) kept = {{}, "", std::nullopt, kept.is_array};
+  if (!certain) kept = {{}, "", std::nullopt, kept.is_array, false};
 }
 
 void ScriptVariables::SetArguments(const std::optional<std::vector<std::string>>& words) {
@@ -362,7 +362,7 @@ std::string ScriptVariables::OnlyVariable(std::string_view raw) {
 std::optional<std::vector<std::string>> ScriptVariables::WordsOf(std::string_view raw) const {
   if (IsOneOf(raw, {"$@", "\"$@\"", "${@}", "\"${@}\"", "$*", "${*}"})) return arguments_;
   const auto found = assigned_.find(OnlyVariable(raw));
-  if (found == assigned_.end()) return {};
+  if (found == assigned_.end() || !found->second.is_known) return {};
   const Assigned& assigned = found->second;
   const bool all =
       raw.find("[@]") != std::string_view::npos || raw.find("[*]") != std::string_view::npos;

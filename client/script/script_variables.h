@@ -64,6 +64,7 @@ class ScriptVariables {
     std::string text;                // between its quotes
     std::optional<std::string> value;
     bool is_array = false;
+    bool is_known = true;  // false: a condition decides
   };
 
   std::optional<std::string> Expand(std::string_view text, bool quoted) const;

@@ -226,6 +226,12 @@ class Converter {
           "the recipe runs on one device, so one GPU is planned; for more write its distributed "
           "form, without max_gpus");
     }
+    if (layout_.nodes_are_assumed) {
+      report_.unclear.push_back(
+          fmt::format("#SBATCH asks for {} and no number of nodes: a GPU each is counted, on {}",
+                      Plural(WholeNumber(options_.Get("ntasks")).value_or(1), "task"),
+                      Plural(layout_.nodes, "node")));
+    }
     const auto asked_nodes = WholeNumber(options_.Get("nodes"));
     if (asked_nodes && *asked_nodes != layout_.nodes && flags_.Find("nodes") != nullptr) {
       report_.unclear.push_back(fmt::format("{} {}, #SBATCH asks for {}: taken is {}",
@@ -310,6 +316,12 @@ class Converter {
         replaced.push_back(fmt::format("--{}={}", name, *value));
       extra.Erase(name);
     }
+    if (!options_.Has("output")) {
+      report_.changed.push_back("the log slurm-%j.out → NAME-%j.out");
+    }
+    if (!options_.Has("time")) {
+      report_.changed.push_back("no time limit → the advice's own, from the run time");
+    }
     if (!replaced.empty()) {
       report_.changed.push_back("#SBATCH " + Join(replaced, " ") + " → the advice's own");
     }
@@ -318,6 +330,8 @@ class Converter {
       for (std::string& option : OptionsOfTasks(binds)) extra_tasks.push_back(std::move(option));
     }
     std::vector<std::string> arguments = extra.ToArguments();
+    if (const std::string others = OtherGres(); !others.empty())
+      arguments.push_back("--gres=" + others);
     for (std::string& argument : arguments) {
       const size_t value = argument.find('=') + 1;  // 0: none
       if (value == 0 || SplitDirective(argument) == std::vector<std::string>{argument}) continue;
@@ -330,6 +344,17 @@ class Converter {
     std::swap(keys, yaml_);
     if (!keys.empty()) yaml_ += "slurm:\n" + keys + "\n";
     if (!kept.empty()) report_.kept.push_back("#SBATCH " + Join(kept, " "));
+  }
+
+  // "nvme:100" of --gres=gpu:v100:4,nvme:100.
+  std::string OtherGres() const {
+    const std::string gres = options_.Get("gres").value_or("");
+    std::string others;
+    for (const std::string_view item : SplitAt(gres, ',')) {
+      const bool gpus = item == "gpu" || item.starts_with("gpu:") || item.starts_with("gres:gpu");
+      if (!gpus && !item.empty()) others += (others.empty() ? "" : ",") + std::string(item);
+    }
+    return others;
   }
 
   // What the text's srun or mpirun reads of the job: as many tasks on a node as GPUs, each with one
@@ -387,10 +412,11 @@ class Converter {
            (launch_.srun && Join(launch_.srun->left, " ").find("--container") != std::string::npos);
   }
 
-  // Whether `text` uses a variable that a setup line, which runs later, assigns.
+  // Whether `text` uses a variable that setup or the kept text, which run later, assign.
   bool UsesOwnVariable(const std::string& text) const {
     for (size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
       const std::string name(ReferenceAt(std::string_view(text).substr(at + 1)).name);
+      if (training_.kept && training_.kept->Mentions(name + "=")) return true;
       const bool own = std::any_of(
           setup_.lines.begin(), setup_.lines.end(),
           [&](const SetupLine& line) { return line.text.find(name + "=") != std::string::npos; });
@@ -566,6 +592,12 @@ bool HoldsPlaceholder(std::string_view text) {
   return false;
 }
 
+// "--signal=TERM@120", unlike "B:TERM@120": Slurm sends it to what srun has started.
+bool SignalsSteps(const SbatchOptions& options) {
+  const std::string signal = options.Get("signal").value_or("");
+  return !signal.empty() && signal.substr(0, signal.find(':')).find('B') == std::string::npos;
+}
+
 // Checks that the written file can be read back.
 Result<void> CheckYaml(const std::string& yaml, const std::string& file, bool has_command) {
   const Result<YamlDocument> document = ParseYaml(yaml, "train.yaml");
@@ -621,16 +653,16 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   std::copy_if(options->unknown.begin(), options->unknown.end(),
                std::back_inserter(training.plugin_options),
                [](const std::string& option) { return option.starts_with("--"); });
-  const bool stays =
-      chosen.is_unknown ||
-      (chosen.open.empty() && (!script->called.empty() || MustStayWhole(statements, *launch)));
+  const bool must_stay = !script->called.empty() || MustStayWhole(statements, *launch) ||
+                         (launch->srun && SignalsSteps(options->options));
+  const bool stays = chosen.is_unknown || (chosen.open.empty() && must_stay);
   if (stays) training.kept.emplace(script->text, statements, *launch);
   const std::vector<SetupLine> setup = training.setup.lines;
   ConvertedScript converted = Converter(source, std::move(training), chosen.open).Convert();
   if (text != source.text) {
     converted.report.changed.push_back("the script's own path ($0) → " + source.path);
   }
-  AddDoubts({source.text, *options, *script, setup, stays}, converted.yaml, converted.report);
+  AddDoubts({source.text, *options, *script, setup, stays}, converted.report);
   if (Result<void> whole = CheckYaml(converted.yaml, file, chosen.open.empty()); !whole) {
     return tl::unexpected<Error>(whole.error());
   }

@@ -199,6 +199,7 @@ class Reader {
     const Setting* setting = names_.Find(use.spelling);
     if (setting == nullptr) return Doubt(use);
     const std::string_view name = setting->name;
+    if (name == "fsdp_config" && IsSettingsFile(use.raw)) flags_.unread.push_back(use.raw);
     // Hydra's is a folder.
     if (Normalized(use.spelling) == "config_path" && !IsSettingsFile(use.raw)) return;
     if (name == "config" && of_launcher && command_.launcher == Launcher::kAccelerate) {
@@ -241,7 +242,7 @@ class Reader {
     if (sounds && figure) return flags_.unclear.push_back(use.spelling + " " + use.raw);
     const bool of_program = !use.in_env && use.word > command_.program_at;
     const bool neutral = std::any_of(kNeutral.begin(), kNeutral.end(), [&](std::string_view part) {
-      return last.find(part) != std::string::npos;
+      return last.find(part) != std::string::npos && last.find("expert") == std::string::npos;
     });
     const bool names_model = use.raw.find('/') != std::string::npos && has("model");
     if (!of_program || FindForeignKey(last, value) || (neutral && !names_model)) return;

@@ -341,6 +341,14 @@ class Parser {
     return {};
   }
 
+  // Whether the command is there for its status: [ … ], grep -q x file, $USE_LORA.
+  static bool IsTest(const std::vector<std::string>& words) {
+    const std::string& first = words[0];
+    const bool variable = words.size() == 1 && (first.starts_with('$') || first.starts_with("\"$"));
+    return variable || IsOneOf(first, {"[", "test", "true", "false", "grep", "command", "which",
+                                       "type", "hash"});
+  }
+
   // Opens or closes a block; returns false if the word is not reserved.
   bool IsReserved(const Token& token) {
     const std::string& word = token.text;
@@ -383,8 +391,8 @@ class Parser {
     }
     is_header_ = false;
     const bool pipe = token.text == "|" || token.text == "|&";
-    const bool tests = std::exchange(tested_, false) ||
-                       (!command_.words.empty() && IsOneOf(command_.words[0], {"[", "test"}));
+    const bool tests =
+        std::exchange(tested_, false) || (!command_.words.empty() && IsTest(command_.words));
     EndCommand(pipe);
     if (token.text == "||" || (token.text == "&&" && tests)) {
       may_be_skipped_ = true;

@@ -23,7 +23,7 @@ struct ScriptCommand {
   bool piped_on = false;           // the next command of the statement reads its output
   ScriptBlock block = ScriptBlock::kNone;
   bool in_loop = false;         // in a loop, which may be an inner block
-  bool may_be_skipped = false;  // behind a test and &&, or behind ||
+  bool may_be_skipped = false;  // behind a test, such as [ or $USE, and &&, or behind ||
   int line = 0;                 // counted from 1
   size_t begin = 0;             // offsets in the script: of its first word,
   size_t end = 0;               // and behind its last

@@ -15,9 +15,21 @@ TEST(OwnPath, StandsWhereAScriptLooksForItsFolder) {
   EXPECT_EQ(Of("x=$(readlink -f ${0})"), "x=$(readlink -f /home/ann/job.sh)");
 }
 
+TEST(OwnPath, StandsWhereverTheShellExpandsIt) {
+  const std::string path = "/home/ann/job.sh";
+  EXPECT_EQ(Of("cp $0 out/"), "cp " + path + " out/");
+  EXPECT_EQ(Of("cat \"$0\"; echo done"), "cat \"" + path + "\"; echo done");
+  EXPECT_EQ(Of("x=\"$(cat $0 | awk '{print $0}')\""),
+            "x=\"$(cat " + path + " | awk '{print $0}')\"");
+  EXPECT_EQ(Of("# it's\necho \"it's $0\""), "# it's\necho \"it's " + path + "\"");
+  EXPECT_EQ(Of("cat << END\nit's $0\nEND\n"), "cat << END\nit's " + path + "\nEND\n");
+  EXPECT_EQ(Of("cat << 'END'\nit's $0\nEND\necho $0"), "cat << 'END'\nit's $0\nEND\necho " + path);
+}
+
 TEST(OwnPath, IsNotPutElsewhere) {
   for (const char* text :
-       {"awk '{print $0}' x", "echo $0", "dirname $01", "dirname $OTHER", "$0"}) {
+       {"awk '{print $0}' x", "awk \"{print \\$0}\" x", "dirname $01", "dirname $OTHER", "echo '",
+        "echo \\", "# $0", "x=\"`awk '{print $0}' y`\"", "cat <<'END'\n$0"}) {
     EXPECT_EQ(Of(text), text);
   }
   EXPECT_EQ(WithOwnPath("dirname $0", "/home/ann/my job.sh"), "dirname $0");

@@ -1123,5 +1123,99 @@ TEST(TrainYamlFromScript, AnOptionThatALaterLineReplacesIsSaid) {
   EXPECT_EQ(made.yaml["slurm"]["extra"], json::array({"--comment=b", "--mail-type=END,FAIL"}));
 }
 
+TEST(TrainYamlFromScript, AContinuedLastLineEndsThere) {
+  const Made made =
+      From("#SBATCH --gres=gpu:4 --ntasks-per-node=4\nsrun python train.py --lr 1 \\\n");
+  EXPECT_EQ(Command(made), "srun python train.py --lr 1");
+}
+
+TEST(TrainYamlFromScript, CountsOfGpusAreKnownByTheirNames) {
+  const std::string head = "#SBATCH --nodes=2 --gpus-per-node=4 --ntasks-per-node=4\n";
+  const std::string end = "srun -n $ALL python train.py --batch_size 8\n";
+  for (const auto& [line, now] : std::map<std::string, std::string>{
+           {"GPU_PER_NODE=4", "{gpus_per_node}"},
+           {"num_gpus=4", "{gpus_per_node}"},
+           {"NPROC=8", "{gpus}"},
+           {"GPUS=${GPUS:-8}", "{gpus}"},
+           {"NODES=2", "{nodes}"},
+           {"export SLURM_NTASKS_PER_NODE=4", "{gpus_per_node}"},
+           {"NUM_PROCESSES=$((SLURM_NNODES * NPROC))", "$((SLURM_NNODES * NPROC))"},
+           {"GPU=4", "4"},
+           {"NUM_TASKS=4", "4"},
+           {"CPUS_PER_GPU=4", "4"}}) {
+    EXPECT_NE(Command(From(head + line + "\n" + end))
+                  .find(line.substr(0, line.find('=') + 1) + now + "\n"),
+              std::string::npos)
+        << line;
+  }
+  const Made hosts = From(head +
+                          "HOSTS=$(scontrol show hostnames | sed 's/$/:4/' | paste -sd,)\n"
+                          "mpirun -np 8 -H $HOSTS python train.py --batch_size 8 --ratio 1:4\n");
+  EXPECT_NE(Command(hosts).find("sed 's/$/:{gpus_per_node}/'"), std::string::npos);
+  EXPECT_NE(Command(hosts).find("--ratio 1:4"), std::string::npos);
+  const Made amd = From(
+      "#SBATCH --gpus-per-node=2 --ntasks-per-node=2\n"
+      "export HIP_VISIBLE_DEVICES=${HIP_VISIBLE_DEVICES:-0,1}\n"
+      "srun --cpu-bind=mask_cpu:0xfe,0xfe00 python train.py --batch_size 8\n");
+  EXPECT_NE(Command(amd).find("HIP_VISIBLE_DEVICES=$(seq -s , 0"), std::string::npos);
+  EXPECT_TRUE(Says(amd.report.unclear, "one kind of node"));
+}
+
+TEST(TrainYamlFromScript, WhatASourcedFileMayReadStays) {
+  const std::string end = "torchrun --nproc_per_node=4 train.py --batch_size 8 $FLAGS\n";
+  EXPECT_EQ(From("MODE=fast\nsource env.sh\n" + end).yaml["setup"].size(), 2);
+  EXPECT_EQ(From("MODE=fast\neval \"$(python make.py)\"\n" + end).yaml["setup"].size(), 2);
+  EXPECT_EQ(From("MODE=fast\nsource venv/bin/activate\n" + end).yaml["setup"].size(), 1);
+}
+
+TEST(TrainYamlFromScript, OptionsOfSrunInAVariableKeepSrun) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:4 --ntasks-per-node=1\nset -e\n"
+      "if [ -n \"$IMAGE\" ]; then ARGS=(--container-image $IMAGE); fi\n"
+      "srun -l \"${ARGS[@]}\" torchrun --nproc_per_node=4 train.py --batch_size 8\n");
+  EXPECT_NE(Command(made).find("srun -l \"${ARGS[@]}\" torchrun"), std::string::npos);
+  const std::string torchrun = "torchrun --nproc_per_node=4 train.py --batch_size 8\n";
+  EXPECT_EQ(Command(From("#SBATCH --signal=TERM@120\nsrun " + torchrun)).substr(0, 5), "srun ");
+  EXPECT_EQ(Command(From("#SBATCH --signal=B:TERM@120\nsrun " + torchrun)).substr(0, 9),
+            "torchrun ");
+  EXPECT_EQ(Command(From("srun -n $TASKS " + torchrun)).substr(0, 9), "torchrun ");
+}
+
+TEST(TrainYamlFromScript, SleepAndTheShellsOptionsAreNoPrints) {
+  const std::string end = "python train.py --batch_size 8 --glob *.txt\n";
+  EXPECT_EQ(From("sleep $((SLURM_ARRAY_TASK_ID * 30))\n" + end).yaml["setup"].size(), 1);
+  EXPECT_NE(Command(From("set -f\n" + end)).find("set -f\n"), std::string::npos);
+  EXPECT_FALSE(From("set -euxo pipefail\n" + end).yaml.contains("setup"));
+}
+
+TEST(TrainYamlFromScript, FormsThatWereMisread) {
+  const Made lora = From(
+      "USE_LORA=false\nARGS=(--batch_size 8)\n"
+      "$USE_LORA && ARGS+=(--use_lora --lora_rank 64)\n"
+      "torchrun --nproc_per_node=4 train.py \"${ARGS[@]}\"\n");
+  EXPECT_FALSE(lora.yaml["training"].contains("method"));
+  EXPECT_TRUE(Says(lora.report.unclear, "ARGS: a condition adds to it"));
+  const Made array = From(
+      "#SBATCH --array=0-3\nexport BATCH=$((2 * 8))\n"
+      "torchrun --nproc_per_node=4 train.py --batch_size $BATCH\n");
+  EXPECT_NE(Command(array).find("--batch_size {micro_batch}"), std::string::npos);
+  const Made gres = From("#SBATCH --gres=gpu:v100:1,nvme:100\npython train.py --batch_size 8\n");
+  EXPECT_EQ(gres.yaml["slurm"]["extra"], json::parse(R"(["--gres=nvme:100"])"));
+  const Made tasks = From("#SBATCH -n 16 --gpus-per-node=8\nsrun python train.py --batch_size 8\n");
+  EXPECT_EQ(tasks.yaml["resources"]["max_nodes"], 2);
+  EXPECT_TRUE(Says(tasks.report.unclear, "16 tasks and no number of nodes"));
+  EXPECT_EQ(From("#SBATCH -n 16 --gres=gpu:1\npython train.py\n").yaml["resources"]["max_nodes"],
+            1);
+  EXPECT_NE(From("sbatch --wrap='python train.py'\n").error.find("job.sh:1: sbatch submits"),
+            std::string::npos);
+  const Made folder =
+      From("OUT=$1\nrm -f old\ntorchrun --nproc_per_node=2 t.py --output_dir $OUT\n");
+  EXPECT_FALSE(folder.yaml.contains("output"));
+  EXPECT_TRUE(Says(From("torchrun t.py --fsdp full_shard --fsdp_config none.json\n").report.unclear,
+                   "none.json cannot be read"));
+  EXPECT_TRUE(Says(From("torchrun t.py --num-experts 64\n").report.unclear, "--num-experts 64"));
+  EXPECT_TRUE(Says(From("torchrun t.py\n").report.changed, "the log slurm-%j.out"));
+}
+
 }  // namespace
 }  // namespace gpuadvise::client
