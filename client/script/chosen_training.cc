@@ -69,7 +69,8 @@ std::string CalledScript(const std::vector<ScriptStatement>& statements,
       for (size_t i = 0; i < command.words.size(); ++i) {
         const std::string word = variables.ValueOf(command.words[i]).value_or(command.words[i]);
         const bool script = word.ends_with(".sh") || word.ends_with(".bash");
-        if (!script || word.find_first_of("$`*{(=") != std::string::npos) continue;
+        const bool own = ("/" + word).ends_with("/" + file.substr(file.rfind('/') + 1));
+        if (!script || own || word.find_first_of("$`*{(=") != std::string::npos) continue;
         const std::vector<std::string> arguments(command.words.begin() + static_cast<long>(i) + 1,
                                                  command.words.end());
         const std::string place = fmt::format("{}:{}: {}", file, command.line, word);
@@ -93,15 +94,23 @@ std::string CalledScript(const std::vector<ScriptStatement>& statements,
   return sentence;
 }
 
-// The first line that submits another job; 0: none.
+}  // namespace
+
 int SubmissionIn(const std::vector<ScriptStatement>& statements) {
   for (const ScriptStatement& statement : statements) {
     for (const ScriptCommand& command : statement.commands) {
-      if (command.words[0] == "sbatch") return command.line;
+      const bool within =
+          std::any_of(command.words.begin(), command.words.end(), [](const std::string& word) {
+            return word.find("$(sbatch ") != std::string::npos ||
+                   word.find("`sbatch ") != std::string::npos;
+          });
+      if (within || command.words[0] == "sbatch") return command.line;
     }
   }
   return 0;
 }
+
+namespace {
 
 // The one of `found` that is most like a training, else the last command that may start one in a
 // way that is not known. Errors: there is neither, or another script may have it.
@@ -116,16 +125,17 @@ Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
     }
   }
   if (best == nullptr) {
-    if (const int line = SubmissionIn(statements); line > 0) {
+    const std::string called = CalledScript(statements, variables, file, read);
+    if (!called.empty()) return BadInput(called);
+    auto launch = UnknownTraining(statements);
+    const bool submits = launch && launch->words[0].raw == "sbatch";
+    if (const int line = SubmissionIn(statements); line > 0 && (submits || !launch)) {
       return BadInput(
           fmt::format("{}:{}: sbatch submits another job, which has the training: give the script "
                       "of that one",
                       file, line));
     }
-    const std::string called = CalledScript(statements, variables, file, read);
-    if (!called.empty()) return BadInput(called);
-    if (auto launch = UnknownTraining(statements))
-      return FoundTraining{std::move(*launch), "", true};
+    if (launch) return FoundTraining{std::move(*launch), "", true};
     return BadInput(file +
                     ": no line starts a known kind of training (torchrun, accelerate launch, "
                     "deepspeed, python, …); write train.yaml with `gpuadvise init`");

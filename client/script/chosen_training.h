@@ -36,6 +36,9 @@ struct ReadScript {
 Result<ReadScript> FindTraining(const std::string& text, const SbatchOptions& options,
                                 const std::string& file, const ReadNamedFile& read);
 
+// The first line that submits another job with sbatch; 0: none.
+int SubmissionIn(const std::vector<ScriptStatement>& statements);
+
 // A mark for readers to fill in, "<your_path>", as in documentation; "": none.
 std::string FillInMark(std::string_view text);
 

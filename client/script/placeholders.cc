@@ -27,7 +27,7 @@ constexpr std::string_view kListOfGpus = "$(seq -s , 0 $(({gpus_per_node} - 1)))
 // SLURM_NTASKS; not GPU, which is a number of one.
 struct Counted {
   std::string_view placeholder;  // "": neither GPUs nor nodes
-  bool is_named = false;         // that figure and no other, whatever the value is
+  bool is_named = false;         // that figure and no other, if it is a number
 };
 
 Counted CountedBy(std::string_view name) {
@@ -48,14 +48,14 @@ Counted CountedBy(std::string_view name) {
     is_number = true;
     break;
   }
-  is_number = take("s") || is_number;
-  if (!is_number) return {};
+  const bool may_be_list = !is_number;  // GPUS, nodes
+  if (!take("s") && !is_number) return {};
   if (IsOneOf(plain, {"node", "machine", "host"})) {
-    return {per_node ? "" : "{nodes}", true};
+    return {per_node ? "" : "{nodes}", !may_be_list};
   }
   const bool tasks = plain == "task" && !LowerCase(std::string(name)).starts_with("num");
   if (!tasks && !IsOneOf(plain, {"gpu", "device", "proc", "processe", "rank"})) return {};
-  return {"{gpus_per_node}", per_node || plain == "gpu"};
+  return {"{gpus_per_node}", per_node || (plain == "gpu" && !may_be_list)};
 }
 
 bool IsLocal(std::string_view host) { return IsOneOf(host, {"localhost", "127.0.0.1", "0.0.0.0"}); }
@@ -396,8 +396,11 @@ class Writer {
         fallback == std::string::npos || !value.ends_with('}')
             ? WholeNumber(value)
             : WholeNumber(value.substr(fallback + 2, value.size() - fallback - 3));
-    if (!number) return is_named ? std::string(usual) : "";  // a sum
     const bool of_nodes = usual == "{nodes}";
+    if (!number) {  // a sum, or what somebody else says; NODES=$(…) may be their names
+      const bool counts = is_named || (of_nodes && value.starts_with("$(("));
+      return counts && !value.starts_with('(') ? std::string(usual) : "";
+    }
     if (of_nodes && *number == layout.nodes) return "{nodes}";
     if (!of_nodes && layout.gpus_per_node == 0) return std::string(usual);
     if (!of_nodes && usual == "{gpus}" && *number == layout.gpus()) return "{gpus}";

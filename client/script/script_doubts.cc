@@ -101,6 +101,12 @@ void SayWhatTheTextDoes(const std::vector<ScriptStatement>& statements,
         other.block == ScriptBlock::kCondition ? "a condition says whether it runs"
                                                : "it runs as well"));
   }
+  if (const int line = SubmissionIn(statements); line > 0) {
+    report.unclear.push_back(fmt::format(
+        "line {}: sbatch submits another job, which no advice reaches: take it out, or convert "
+        "that one, too",
+        line));
+  }
   const MissingArgument missing = ArgumentOutside(statements);
   if (missing.word.empty()) return;
   report.unclear.push_back(

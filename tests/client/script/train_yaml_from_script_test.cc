@@ -1142,12 +1142,18 @@ TEST(TrainYamlFromScript, CountsOfGpusAreKnownByTheirNames) {
            {"NUM_PROCESSES=$((SLURM_NNODES * NPROC))", "$((SLURM_NNODES * NPROC))"},
            {"GPU=4", "4"},
            {"NUM_TASKS=4", "4"},
-           {"CPUS_PER_GPU=4", "4"}}) {
+           {"CPUS_PER_GPU=4", "4"},
+           {"NNODES=( a b )", "( a b )"},
+           {"nodes=$(scontrol show hostnames)", "$(scontrol show hostnames)"}}) {
     EXPECT_NE(Command(From(head + line + "\n" + end))
                   .find(line.substr(0, line.find('=') + 1) + now + "\n"),
               std::string::npos)
         << line;
   }
+  const Made list = From(
+      "nodes=( $(scontrol show hostnames) )\nN_NODES=$SLURM_NNODES\n"
+      "torchrun --nproc_per_node=4 train.py --batch_size 8 ${nodes[0]} $N_NODES\n");
+  EXPECT_EQ(list.yaml["setup"], (json{"nodes=( $(scontrol show hostnames) )", "N_NODES={nodes}"}));
   const Made hosts = From(head +
                           "HOSTS=$(scontrol show hostnames | sed 's/$/:4/' | paste -sd,)\n"
                           "mpirun -np 8 -H $HOSTS python train.py --batch_size 8 --ratio 1:4\n");
