@@ -132,6 +132,17 @@ TEST(CommandConflicts, SrunsTasksAreNoCountOfTheProgram) {
   const std::string batch = " --batch-size {micro_batch} --grad_accum {accumulation}";
   EXPECT_EQ(Sentences("srun --ntasks=4 python t.py" + batch),
             (Texts{"srun starts 4 tasks, this strategy needs 6; write --ntasks={gpus} there"}));
+  api::Strategy two = Strategy();
+  two.nodes = 2;
+  two.gpus_per_node = 3;
+  const json first_node = {{"run_on", "first_node"}};
+  EXPECT_EQ(
+      Sentences("PER=4\nsrun -n $((SLURM_NNODES * PER)) python t.py" + batch, {}, two, first_node),
+      (Texts{"srun starts 8 tasks, this strategy needs 6; write --ntasks={gpus} there"}));
+  EXPECT_EQ(
+      Sentences("PER=$SLURM_GPUS_ON_NODE\nsrun -n $((SLURM_NNODES * PER)) python t.py" + batch, {},
+                two, first_node),
+      Texts());
   const std::string srun = "srun --ntasks={gpus} --ntasks-per-node={gpus_per_node} ";
   EXPECT_EQ(Sentences(srun + "python t.py" + batch), Texts());
   EXPECT_EQ(Sentences(srun + "python t.py trainer=ddp" + batch),
