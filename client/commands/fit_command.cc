@@ -170,7 +170,7 @@ std::string NotesText(const FitRow& row, const TerminalStyle& style) {
   };
   for (const std::string& note : row.notes) add(note);
   if (row.figures && row.figures->would_fit_with) {
-    const std::string changes = Join(*row.figures->would_fit_with, ", then ");
+    const std::string changes = JoinNames(*row.figures->would_fit_with);
     add(changes.empty() ? "no known setting makes it fit"
                         : "not even one sample fits; it would with " + changes);
   }

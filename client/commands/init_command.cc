@@ -36,7 +36,9 @@ Result<void> WriteNewFile(const std::string& path, std::string_view text) {
   }
   if (!file) return BadInput(path + " cannot be written: " + std::strerror(errno));
   if (WriteAll(file, text) && file.Close()) return {};
-  return Fail(ErrorCode::kInternal, path + " cannot be written: " + std::strerror(errno));
+  const int reason = errno;
+  ::unlink(path.c_str());  // a part of it
+  return Fail(ErrorCode::kInternal, path + " cannot be written: " + std::strerror(reason));
 }
 
 Result<ConvertedScript> Content(const InitCommand& command, Api& api) {

@@ -284,7 +284,8 @@ int Run(NowCommand& command, const CommandContext& context) {
 
 void AddOptions(NowCommand& command, Options& options) {
   options.Value("--gpu-memory SIZE", command.gpu_memory, "Minimum memory of a GPU, such as 40G");
-  options.Flag("--largest", command.largest, "The GPU with the most memory first");
+  options.Flag("--largest", command.largest,
+               "Of those that start now, the GPU with the most memory first");
   options.Flag("--run", command.run, "Start salloc with the first row, if it starts now");
   options.JsonAndPlace();
   options.Footer(kNowFooter);

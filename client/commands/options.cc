@@ -114,9 +114,13 @@ std::string CheckJobId(const std::string& word) {
 
 std::string CheckAnyJobId(const std::string& word) {
   const size_t mark = std::min(word.find_first_of("_+"), word.size());
+  const bool tasks = word.compare(mark, 2, "_[") == 0 && word.ends_with(']');  // that wait
+  if (tasks && IsJobNumber(word.substr(0, mark))) return "";
   const bool part = mark == word.size() || IsJobNumber(word.substr(mark + 1));
   if (IsJobNumber(word.substr(0, mark)) && part) return "";
-  return "'" + word + "' is not a job id; write what squeue shows, such as 4711, 4711_3 or 4711+1";
+  return "'" + word +
+         "' is not a job id; write what squeue shows, such as 4711, 4711_3, 4711_[4-9] or "
+         "4711+1";
 }
 
 std::string CheckJobOrTask(const std::string& word) {

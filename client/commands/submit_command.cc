@@ -283,6 +283,15 @@ SweepRecord RecordOf(const SubmitCommand& command, const TrainFile& file) {
   return record;
 }
 
+// The option that keeps a job from starting when the advice says, which does not count it; "":
+// none.
+std::string HeldBy(const SbatchOptions& options) {
+  for (const char* name : {"hold", "begin", "dependency"}) {
+    if (options.Has(name)) return std::string("--") + name;
+  }
+  return "";
+}
+
 // `array`: of the whole sweep; "": one job.
 int Submit(const std::vector<CheckedJob>& jobs, std::optional<SweepFolder>& folder,
            const std::string& array, Api& api, JobRunner& runner, Console& console) {
@@ -308,8 +317,12 @@ int Submit(const std::vector<CheckedJob>& jobs, std::optional<SweepFolder>& fold
                                 choice.script.options.Get("array").value_or(""),
                                 StrategyName(choice.strategy)));
     } else {
-      console.Print(fmt::format("Submitted job {}{}: {}\n", (*ids)[i], OnCluster(choice.strategy),
-                                PromiseSentence(choice.strategy, console.now())));
+      const std::string held = HeldBy(choice.script.options);
+      console.Print(fmt::format(
+          "Submitted job {}{}: {}\n", (*ids)[i], OnCluster(choice.strategy),
+          held.empty() ? PromiseSentence(choice.strategy, console.now())
+                       : fmt::format("not before {} allows it; gpuadvise why {} says when", held,
+                                     (*ids)[i])));
       console.Print(WhereToLook(choice, (*ids)[i]));
     }
   }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "client/api/answer_reader.h"
@@ -31,7 +32,7 @@ constexpr const char* kWhenFooter =
     "-G --gres --gpus-per-node --gpus-per-task --mem --mem-per-cpu --mem-per-gpu -w/--nodelist\n"
     "-x/--exclude --exclusive -b/--begin --reservation -d/--dependency --nice -H/--hold\n"
     "-a/--array (the first and the last task).\n"
-    "Other options are skipped (-v lists them).\n"
+    "Other options do not count, and are named.\n"
     "#SBATCH lines of a job script are read first; options here override them.\n"
     "With --limits: never below --time-min; -J selects similar past runs.\n"
     "\n"
@@ -40,7 +41,6 @@ constexpr const char* kWhenFooter =
 struct WhenCommand {
   std::vector<std::string> arguments;  // sbatch's options and perhaps a job script
   bool limits = false;                 // with what a shorter time limit is worth
-  bool verbose = false;
 };
 
 struct SbatchRequest {
@@ -86,6 +86,20 @@ std::vector<std::string> SplitAtHetjobs(std::string_view script) {
 
 // The script's #SBATCH lines, overridden by the command line: one request, or one for each part of
 // a heterogeneous job.
+// Refuses what sbatch does not take for a script.
+Result<void> CheckBatchScript(std::string_view text, const std::string& file) {
+  if (!text.starts_with("#!")) {
+    return BadInput(file +
+                    ":1: sbatch takes no script without an interpreter, #!/bin/bash, in its "
+                    "first line");
+  }
+  const size_t end = text.find("\r\n");
+  if (end == std::string_view::npos) return {};
+  return BadInput(
+      fmt::format("{}:{}: sbatch takes no DOS line breaks; remove them, as dos2unix does", file,
+                  1 + std::count(text.begin(), text.begin() + static_cast<long>(end), '\n')));
+}
+
 Result<std::vector<SbatchRequest>> ReadQuestion(const WhenCommand& command) {
   std::vector<SbatchRequest> requests;
   std::string script;
@@ -100,6 +114,9 @@ Result<std::vector<SbatchRequest>> ReadQuestion(const WhenCommand& command) {
   if (!script.empty()) {
     const Result<std::string> text = ReadTextFile(script);
     if (!text) return tl::unexpected<Error>(text.error());
+    if (const Result<void> batch = CheckBatchScript(*text, script); !batch) {
+      return tl::unexpected<Error>(batch.error());
+    }
     const std::vector<std::string> parts = SplitAtHetjobs(*text);
     requests.resize(std::max(requests.size(), parts.size()));
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -257,12 +274,13 @@ Error AnswerError(const api::ErrorEntry& error) {
   return {error.code == "not_found" ? ErrorCode::kNotFound : ErrorCode::kBadInput, message, ""};
 }
 
+// What sbatch may refuse, and what may move the start and does not count.
 void ListUnknown(const SbatchRequest& request, Console& console) {
   for (const std::string& option : request.unknown) {
-    console.Complain("gpuadvise: ignored, not an sbatch option: " + Printable(option));
+    console.Complain("gpuadvise: not an sbatch option: " + Printable(option));
   }
   for (const std::string& option : UnseenByJobQuestion(request.options)) {
-    console.Complain("gpuadvise: no effect on the forecast: " + Printable(option));
+    console.Complain("gpuadvise: not in the forecast: " + Printable(option));
   }
 }
 
@@ -273,7 +291,7 @@ int Run(WhenCommand& command, const CommandContext& context) {
   if (!requests) return Report(requests.error(), console);
   json body = {{"jobs", json::array()}};
   for (const SbatchRequest& request : *requests) {
-    if (command.verbose) ListUnknown(request, console);
+    ListUnknown(request, console);
     const Result<json> job = JobQuestion(request.options, console.now());
     if (!job) return Report(job.error(), console);
     body["jobs"].push_back(*job);
@@ -329,7 +347,6 @@ int Run(WhenCommand& command, const CommandContext& context) {
 
 void AddOptions(WhenCommand& command, Options& options) {
   options.Flag("--limits", command.limits, "Show start and risk for shorter time limits");
-  options.Flag("-v,--verbose", command.verbose, "List skipped options");
   options.Clusters();
   options.JsonAndPlace();
   options.Footer(kWhenFooter);

@@ -141,7 +141,9 @@ struct WhyCommand {
 };
 
 int Run(WhyCommand& command, const CommandContext& context) {
-  const Result<json> answer = context.api.Get("/v1/jobs/" + command.job_id);
+  // Tasks that wait are one job: "18_[1-3]".
+  const std::string id = command.job_id.substr(0, command.job_id.find("_["));
+  const Result<json> answer = context.api.Get("/v1/jobs/" + id);
   return PrintAnswer<api::Job>(answer, context.console, [&](const auto& job, const auto& style) {
     return WhyText(job, context.console.now(), style);
   });

@@ -140,7 +140,8 @@ std::vector<Check> RejectionChecks(const std::vector<api::Rejection>& rejected) 
 Check AssumptionCheck(const Choice& choice) {
   const api::Advice& advice = choice.advice;
   if (advice.unsettled.empty()) {
-    return {Health::kOk, "assumptions", "none that decide memory or run time"};
+    return {Health::kOk, "assumptions",
+            advice.assumed.empty() ? "none" : "usual values: " + Join(advice.assumed, "; ")};
   }
   std::vector<std::string> deciding;
   for (const std::string& sentence : advice.assumed) {

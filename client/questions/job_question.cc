@@ -1,9 +1,12 @@
 #include "client/questions/job_question.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "client/models/built_in.h"
 #include "client/sbatch/option_values.h"
 #include "common/base/bytes.h"
 #include "common/base/date_time.h"
@@ -103,7 +106,10 @@ class QuestionBuilder {
   bool Has(const char* member) const { return json_.contains(member); }
   bool failed() const { return error_.has_value(); }
   void Fail(const std::string& option, const std::string& sentence) {
-    if (!error_) error_ = BadOption(option, sentence).value();
+    Refuse(BadOption(option, sentence).value());
+  }
+  void Refuse(const Error& error) {
+    if (!error_) error_ = error;
   }
   Result<json> Done() {
     if (error_) return tl::unexpected<Error>(*error_);
@@ -124,6 +130,26 @@ class QuestionBuilder {
   json json_ = json::object();
   std::optional<Error> error_;
 };
+
+// Refuses a GPU that --gres names as if it were a GRES of its own: l40s:6, gpus:2. sbatch would,
+// too.
+Result<void> CheckGresNames(const std::string& gres) {
+  for (const std::string_view item : SplitAt(gres, ',')) {
+    std::string_view name =
+        item.starts_with("gres:") || item.starts_with("gres/") ? item.substr(5) : item;
+    name = name.substr(0, name.find_first_of(":=("));
+    if (name.empty() || IsOneOf(LowerCase(std::string(name)), {"gpu", "gpumem", "gpuutil"}))
+      continue;
+    const bool like_gpu = LowerCase(std::string(name)).starts_with("gpu");
+    const Result<GpuCatalogue> cards = KnownCards({}, "", nullptr);
+    if (!like_gpu && (!cards || cards->Resolve(name) == nullptr)) continue;
+    const std::string rest(item.substr(item.find(name) + name.size()));
+    return BadOption(
+        "gres", fmt::format("\"{}\" is no GRES of GPUs; write {}", name,
+                            like_gpu ? "gpu:TYPE" + rest : fmt::format("gpu:{}{}", name, rest)));
+  }
+  return {};
+}
 
 std::string GpuOptionText(const GpuCounts& gpus) {
   std::string text;
@@ -150,6 +176,9 @@ void AddTasks(const SbatchOptions& options, QuestionBuilder* question) {
 
 // Converts --gpus-per-task, which the API lacks, to a total.
 void AddGpus(const SbatchOptions& options, QuestionBuilder* question) {
+  if (const Result<void> names = CheckGresNames(options.Get("gres").value_or("")); !names) {
+    return question->Refuse(names.error());
+  }
   question->Text("gres", "gres");
   question->Text("gpus", "gpus");
   question->Text("gpus-per-node", "gpus_per_node");
@@ -162,8 +191,18 @@ void AddGpus(const SbatchOptions& options, QuestionBuilder* question) {
 
 Result<GpuCounts> GpusPerNode(const SbatchOptions& options) {
   if (const auto gres = options.Get("gres")) {
+    if (const Result<void> names = CheckGresNames(*gres); !names) {
+      return tl::unexpected<Error>(names.error());
+    }
     const Result<Gres> parsed = ParseGres(*gres);
     if (!parsed) return BadOption("gres", parsed.error().message);
+    const Result<GpuCounts> also = ParseGpusOption(options.Get("gpus-per-node").value_or(""));
+    if (also && !also->empty() && !parsed->gpus.empty() &&
+        TotalGpus(*also) != TotalGpus(parsed->gpus)) {
+      return BadOption(
+          "gres", fmt::format("{} and --gpus-per-node={} contradict each other: keep one", *gres,
+                              *options.Get("gpus-per-node")));
+    }
     if (!parsed->gpus.empty()) return parsed->gpus;
   }
   if (const auto gpus = options.Get("gpus-per-node")) {
@@ -231,13 +270,23 @@ Result<std::optional<int64_t>> LeastTime(const SbatchOptions& options) {
 
 void AddGpuConstraints(const SbatchOptions& options, QuestionBuilder* question) {
   const Result<GpuCounts> per_node = GpusPerNode(options);
-  if (!per_node) return question->Fail("gres", per_node.error().message);
+  if (!per_node) return question->Refuse(per_node.error());
   const Result<GpuCounts> total = GpusInAll(options);
-  if (!total) return question->Fail("gpus", total.error().message);
+  if (!total) return question->Refuse(total.error());
   const GpuCounts& named = per_node->empty() ? *total : *per_node;
   if (const json names = GpuNames(named); !names.empty()) question->Set("gpus", names);
   if (!per_node->empty()) question->Set("gpus_per_node", TotalGpus(*per_node));
-  if (total->empty()) return;
+  if (total->empty()) {
+    if (options.Has("gpus")) question->Fail("gpus", "a training needs a GPU");
+    return;
+  }
+  if (!per_node->empty() && question->Has("nodes") &&
+      TotalGpus(*total) != TotalGpus(*per_node) * question->NumberOr("nodes", 1)) {
+    return question->Fail(
+        "gpus",
+        fmt::format("{} GPUs are not {} on each of {}; keep two of the three", TotalGpus(*total),
+                    TotalGpus(*per_node), Plural(question->NumberOr("nodes", 1), "node")));
+  }
   if (!question->Has("nodes")) return question->Set("gpus_total", TotalGpus(*total));
   if (!per_node->empty()) return;
   const int64_t nodes = question->NumberOr("nodes", 1);
@@ -364,7 +413,9 @@ Result<void> AddRunWords(const SbatchOptions& options, json& job) {
 Result<void> AddLeastGpuMemory(const std::string& size, json& question) {
   if (size.empty()) return {};
   const Result<Bytes> least = ParseSlurmMemory(size);
-  if (!least || least->count < 1) return BadInput("--gpu-memory: write a size such as 40G");
+  if (!least || least->count < 1 || IsDigit(size.back())) {  // Slurm would read megabytes
+    return BadInput("--gpu-memory: write a size with its unit, such as 40G");
+  }
   question["min_gpu_memory_bytes"] = least->count;
   return {};
 }

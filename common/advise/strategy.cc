@@ -104,9 +104,11 @@ Result<void> ChooseTimeLimit(const TrainSpec& spec, const Constraints& constrain
   }
   if (most.has_value() && p50 > static_cast<double>(most.value())) {
     if (Resumes(spec)) return MakeChain(spec, most.value(), strategy);
-    return Fail(ErrorCode::kInfeasible,
-                fmt::format("would take {}, more than the partition's {}", DurationInWords(p50),
-                            DurationInWords(static_cast<double>(most.value()))));
+    return Fail(
+        ErrorCode::kInfeasible,
+        fmt::format("would take {}, more than the partition's {}; training.resume: true "
+                    "makes it a chain of jobs",
+                    DurationInWords(p50), DurationInWords(static_cast<double>(most.value()))));
   }
   strategy.time_limit_seconds = EnoughTime(strategy);
   if (strategy.cautious_run_p90 > strategy.run.p90) {

@@ -147,8 +147,9 @@ class Reasons {
 
   void AddOrder() {
     if (start_ == nullptr || start_->jobs_before == 0) return;
-    Add(fmt::format("{0} ahead of it (its priority is {1}) want the same nodes",
-                    Plural(start_->jobs_before, "waiting job"), job_.priority),
+    Add(fmt::format("{0} ahead of it (its priority is {1}) {2} the same nodes",
+                    Plural(start_->jobs_before, "waiting job"), job_.priority,
+                    start_->jobs_before == 1 ? "wants" : "want"),
         "when they have started; it may start first (backfill)");
   }
 

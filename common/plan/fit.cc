@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <string>
 #include <utility>
@@ -155,6 +156,7 @@ class RowCounter {
   void ChooseBatch(FitRow& row) {
     const std::optional<int64_t>& fixed = training_.micro_batch;
     int64_t largest = std::max<int64_t>(row.recommended, 1);
+    if (row.recommended == 0) largest = LargestAsOne(row.aggressive);
     // A batch that the user chose may use the margin, as in advise.
     if (fixed) largest = std::max(largest, std::min(*fixed, row.aggressive));
     setup_.micro_batch = question_.micro_batch.value_or(fixed.value_or(largest));
@@ -173,6 +175,20 @@ class RowCounter {
     if (setup_.zero_stage > 0 && setup_.gpus == 1) {
       row.notes.push_back("ZeRO and FSDP shard nothing on one GPU");
     }
+  }
+
+  // The largest micro-batch up to `most` that takes no more than 1 does, as advise has it.
+  int64_t LargestAsOne(int64_t most) const {
+    TrainingSetup setup = setup_;
+    setup.micro_batch = 1;
+    const double one = Bytes(setup);
+    int64_t fits = 1;
+    for (int64_t step = std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(most, 1))); step > 0;
+         step /= 2) {
+      setup.micro_batch = fits + step;
+      if (setup.micro_batch <= most && Bytes(setup) <= one) fits += step;
+    }
+    return fits;
   }
 
   // Assumptions behind the computed memory, one sentence each.
@@ -268,6 +284,13 @@ class RowCounter {
       add("chunked_cross_entropy: true", "none, where the trainer has it",
           [](TrainingSetup& s) { s.chunked_cross_entropy = true; });
     }
+    if (now.gpus > 1 && now.zero_stage < 3) {
+      add("deepspeed: 3", "more communication between GPUs", [](TrainingSetup& s) {
+        s.deepspeed = true;
+        s.zero_stage = 3;
+        if (s.method == Method::kFull) s.pure_half = false;  // it keeps them in float32 beside
+      });
+    }
     if (!now.pure_half && now.precision == Precision::kBf16 && !now.deepspeed &&
         now.method == Method::kFull) {
       add("pure_bf16: true", "small updates may be lost",
@@ -275,12 +298,6 @@ class RowCounter {
     }
     if (now.optim.find("8bit") == std::string::npos && now.optim != "adafactor") {
       add("optim: adamw_8bit", "little", [](TrainingSetup& s) { s.optim = "adamw_8bit"; });
-    }
-    if (now.gpus > 1 && now.zero_stage < 3) {
-      add("deepspeed: 3", "more communication between GPUs", [](TrainingSetup& s) {
-        s.deepspeed = true;
-        s.zero_stage = 3;
-      });
     }
     TrainingSetup adapted = now;
     adapted.method = Method::kLora;
@@ -338,14 +355,28 @@ class RowCounter {
     return savings;
   }
 
+  // Not another method, or shorter texts and smaller pictures.
+  static bool IsSameTraining(const std::string& change) {
+    return !change.starts_with("method") && !change.starts_with("max_seq_length") &&
+           !change.starts_with("resolution");
+  }
+
+  // The first change that is enough alone, else changes to make together.
   std::vector<std::string> Ladder() const {
     std::vector<std::string> changes;
     TrainingSetup setup = setup_;
     setup.micro_batch = 1;
+    const auto fits = [this](const TrainingSetup& one) {
+      return Bytes(one) <= Usable(SafetyMargin(one, HasOwnPeak(training_)));
+    };
     constexpr int kMostChanges = 12;
     for (int i = 0; i < kMostChanges; ++i) {
-      if (Bytes(setup) <= Usable(SafetyMargin(setup, HasOwnPeak(training_)))) return changes;
+      if (fits(setup)) return changes;
       const auto next = ChangesOf(setup);
+      const auto enough = std::find_if(next.begin(), next.end(), [&](const Change& each) {
+        return IsSameTraining(each.change) && fits(each.setup);
+      });
+      if (i == 0 && enough != next.end()) return {enough->change};
       const auto better = std::find_if(next.begin(), next.end(), [&](const Change& each) {
         return Bytes(each.setup) < 0.98 * Bytes(setup);
       });

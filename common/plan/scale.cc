@@ -157,8 +157,10 @@ std::string WhyNotMore(const ScaleQuestion& question, const ScaleCurve& curve) {
                        Hours(chosen.run.seconds.p50), because);
   }
   const double extra = more.cost.gpu_hours - chosen.cost.gpu_hours;
+  const bool costs_more = extra > 0.05 * chosen.cost.gpu_hours;
   const std::string paid =
-      extra > 0.5 ? fmt::format("for {:.0f} GPU-hours more", extra) : "for as many GPU-hours";
+      costs_more ? fmt::format("for {:.{}f} GPU-hours more", extra, extra < 9.5 ? 1 : 0)
+                 : "for as many GPU-hours";
   return fmt::format("{} would take {} instead of {} {} ({:.0f} % efficiency{})", gpus,
                      Hours(more.run.seconds.p50), Hours(chosen.run.seconds.p50), paid,
                      100 * more.efficiency, grows.empty() ? "" : ", as " + grows);

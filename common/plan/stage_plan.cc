@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -38,6 +39,15 @@ struct MemoryBasis {
     const double usable = UsableBytes(gpu) / correction;
     return LargestMicroBatch(*shape, setup, usable * (1 - margin),
                              margin > 0 ? usable : std::numeric_limits<double>::infinity());
+  }
+  // The largest micro-batch up to `most` that takes no more than 1 does: where the optimizer's step
+  // is the peak, a larger one is free. REQUIRES: most >= 1.
+  int64_t LargestAsOne(int64_t most) const {
+    int64_t fits = 1;
+    for (int64_t step = std::bit_floor(static_cast<uint64_t>(most)); step > 0; step /= 2) {
+      if (fits + step <= most && Bytes(fits + step) <= Bytes(1)) fits += step;
+    }
+    return fits;
   }
   int64_t Bytes(int64_t micro_batch) const {
     if (line) return MemoryOf(*line, micro_batch);
@@ -106,7 +116,10 @@ Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
   if (seen.ran_out == 1) return Fail(ErrorCode::kInfeasible, seen.how_it_ran_out);
   if (fits >= seen.ran_out) plan.lesson = seen.how_it_ran_out;
   if (fits >= 1) return std::min(fits, seen.ran_out - 1);
-  if (most >= 1) return 1;
+  if (most >= 1) {
+    plan.lesson = "it fits only inside the safety margin of memory";
+    return basis.LargestAsOne(std::min(most, seen.ran_out - 1));
+  }
   std::string why = fmt::format("one sample takes {:.1f} GiB, the GPU has {:g} GiB",
                                 Bytes{basis.Bytes(1)}.GiB(), gpu.memory_gb);
   if (seen.ran > 0) why += "; " + TimedAnyway(basis.line.has_value());

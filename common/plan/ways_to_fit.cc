@@ -39,7 +39,7 @@ std::vector<std::string> WaysToFit(const TrainSpec& spec, const ModelPresets& pr
     if (changes.empty()) continue;
     sentences.push_back(fmt::format("{} × {}: one sample would fit with {}",
                                     place.gpu->display_name, place.count,
-                                    Join(changes, ", then ")));
+                                    JoinNames(changes)));
     if (sentences.size() == kMostSentences) break;
   }
   return sentences;

@@ -77,9 +77,10 @@ void Append(std::vector<std::string> more, std::vector<std::string>& texts) {
   for (std::string& text : more) texts.push_back(std::move(text));
 }
 
-void ReadLora(KeyReader& reader, TrainingSpec& training) {
+// Whether it is said.
+bool ReadLora(KeyReader& reader, TrainingSpec& training) {
   std::optional<KeyReader> lora = reader.Map("lora");
-  if (!lora) return;
+  if (!lora) return false;
   LoraSpec& spec = training.lora;
   lora->Into("r", spec.r);
   lora->Into("lora_dropout", spec.dropout);
@@ -89,10 +90,11 @@ void ReadLora(KeyReader& reader, TrainingSpec& training) {
                std::string("all-linear"));
   lora->Into("modules_to_save", spec.modules_to_save);
   Append(lora->Finish(), training.not_counted);
+  return true;
 }
 
 // What is trained, and how the frozen rest is kept: both say something of each other.
-void ReadMethod(KeyReader& reader, TrainingSpec& training) {
+void ReadMethod(KeyReader& reader, bool has_adapters, TrainingSpec& training) {
   const std::optional<Method> method = reader.Choice("method", kMethods);
   const std::optional<BaseWeights> said = reader.Choice("quantization", kQuantizations);
   std::optional<BaseWeights> base = said;
@@ -107,7 +109,10 @@ void ReadMethod(KeyReader& reader, TrainingSpec& training) {
   };
   load("load_in_4bit", BaseWeights::kNf4);
   load("load_in_8bit", BaseWeights::kInt8);
-  training.method = method.value_or(Method::kFull);
+  if (has_adapters && method == Method::kFull) {
+    reader.Refuse("method", "full trains all weights: write method: lora, or take lora out");
+  }
+  training.method = method.value_or(has_adapters ? Method::kLora : Method::kFull);
   if (!base) return;
   if (*base == BaseWeights::kAuto) {
     if (method == Method::kQlora) {
@@ -216,8 +221,8 @@ bool ReadResume(KeyReader& reader) {
 
 void ReadMemoryKeys(KeyReader& reader, TrainingSpec& training) {
   reader.Into("images_per_sample", training.images_per_sample);
-  ReadMethod(reader, training);
-  ReadLora(reader, training);
+  const bool has_adapters = ReadLora(reader, training);
+  ReadMethod(reader, has_adapters, training);
   ReadWeightFormat(reader, training);
   ReadOptimizer(reader, training);
   ReadCheckpointing(reader, training);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -19,17 +20,23 @@ using nlohmann::json;
 constexpr std::string_view kSpecPointer = "/spec";
 constexpr const char* kStandardInput = "standard input";
 
-// Top-level keys of a train.yaml; a root with one of the first three is not a map of sections.
+// A root with one of these is not a map of sections.
 constexpr std::array<std::string_view, 3> kMarksOfASpec = {"model", "training", "stages"};
-constexpr std::array<std::string_view, 12> kShared = {"resources", "requires", "slurm", "objective",
-                                                      "deadline",  "output",   "setup", "container",
-                                                      "workdir",   "run_on",   "env",   "command"};
+// Top-level keys of a train.yaml.
+constexpr std::array<std::string_view, 16> kShared = {
+    "resources", "requires", "slurm", "objective", "deadline", "output",   "setup",  "container",
+    "workdir",   "run_on",   "env",   "command",   "model",    "training", "stages", "inference"};
 
 bool IsShared(std::string_view key) {
   for (std::string_view shared : kShared) {
     if (key == shared) return true;
   }
   return false;
+}
+
+bool HasKeys(const json& section) {
+  return std::any_of(kShared.begin(), kShared.end(),
+                     [&](std::string_view key) { return section.contains(key); });
 }
 
 std::string DirectoryOf(const std::string& path) {
@@ -149,8 +156,15 @@ Result<void> TrainFile::TakeSection(const std::string& section) {
                                    : "; it has " + JoinNames(names)));
   }
   spec_ = *found;
+  const std::vector<std::string> names_of_keys(kShared.begin(), kShared.end());
   for (const auto& [key, value] : document_.root.items()) {
-    if (IsShared(key) && !spec_.contains(key)) spec_[key] = value;
+    if (value.is_object() && !IsShared(key)) {  // a section, or a typing error
+      const std::string near = HasKeys(value) ? "" : NearestName(key, names_of_keys);
+      if (near.empty()) continue;
+      return BadInput(fmt::format("{}: {} is no key and no section; did you mean {}?", path_,
+                                  Quoted(key), Quoted(near)));
+    }
+    if (!spec_.contains(key)) spec_[key] = value;  // the reader refuses what it does not know
   }
   if (!spec_.contains("name")) spec_["name"] = section_;
   return {};

@@ -332,8 +332,13 @@ Result<json> AnswerJob(std::string_view text, const AdviceContext& context, cons
       answer.limits->limit_advice.command = UpdateCommand(*job, limits.points[*limits.best]);
     }
   }
-  answer.cheaper = EarlierStartsOf(
-      advised ? RemediesFor(question, *advised, context) : RemediesFor(question, context), now);
+  // Other GPUs are no remedy for a job that waits for its time or for another job.
+  const bool waits_for_gpus =
+      job->dependency.empty() && job->request.begin_time.value_or(now) <= now;
+  answer.cheaper =
+      EarlierStartsOf(advised && waits_for_gpus ? RemediesFor(question, *advised, context)
+                                                : RemediesFor(question, context),
+                      now);
   return ToJson(answer);
 }
 

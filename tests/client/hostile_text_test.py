@@ -212,7 +212,7 @@ class HostileText(unittest.TestCase):
         self.daemon.mode = "answers"
         (self.path / "job.sh").write_text(SCRIPT)
         name = "v" + HIDDEN
-        for words in (["when", "-v", "job.sh"], ["init", "out.yaml", "--from", "job.sh"], ["advise", "--from", "job.sh"],
+        for words in (["when", "job.sh"], ["init", "out.yaml", "--from", "job.sh"], ["advise", "--from", "job.sh"],
                       ["advise", name], ["fit", name], ["fit", "gpt2", "--gpu", name], ["fit", "gpt2", "--method", name], [name],
                       ["queue", "--" + name], ["advise", "good.yaml", "--objective", name],
                       ["advise", "good.yaml", "--section", name], ["advise", "good.yaml", "-t", name], ["why", name],

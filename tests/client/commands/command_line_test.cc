@@ -246,8 +246,8 @@ TEST(Submit, AScriptAfterTheDashesIsRefused) {
 TEST(When, LeavesSbatchsOptionsAlone) {
   const TemporaryFolder folder;
   FakeProcess process;
-  process.Gpuadvise({"when", "-p", "gpus", "--gres", "gpu:1", "-t10", "--json", "-v", "--socket",
-                     "/s", folder.Write("job.sh", "#!/bin/bash\n#SBATCH --site=x\n")});
+  process.Gpuadvise({"when", "-p", "gpus", "--gres", "gpu:1", "-t10", "--json", "--socket", "/s",
+                     folder.Write("job.sh", "#!/bin/bash\n#SBATCH --site=x\n")});
   EXPECT_EQ(
       process.api.asked.at(0).second["jobs"][0],
       (nlohmann::json{{"partition", "gpus"}, {"gres", "gpu:1"}, {"time_limit_seconds", 600}}));

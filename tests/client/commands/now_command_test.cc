@@ -103,7 +103,7 @@ TEST_F(NowTest, WhatCannotBeASessionIsRefused) {
       {{"-p", "gpu", "-G", "l40s:1"}, "GPU type and partition are both given"},
       {{"job.sh"}, "a session has no job script"},
       {{"--gres=gpu:a100:1,gpu:l40s:1"}, "write a number of GPUs of one kind"},
-      {{"--gpu-memory", "much"}, "write a size such as 40G"},
+      {{"--gpu-memory", "much"}, "write a size with its unit, such as 40G"},
       {{"--gpuz=1"}, "is no option of sbatch"}};
   for (const auto& [words, sentence] : wrong) {
     EXPECT_EQ(Now(words), kExitUsage) << sentence;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "client/api/exit_code.h"
@@ -183,12 +184,30 @@ TEST_F(WhenTest, FlagsWinOverTheScriptsLines) {
   EXPECT_EQ(JobQuery(), json::parse(R"({"partition": "fast", "time_limit_seconds": 600})"));
 }
 
-TEST_F(WhenTest, VerboseListsWhatWasSkipped) {
+TEST_F(WhenTest, WhatDoesNotCountIsNamed) {
   api.Answer(Answer());
-  EXPECT_EQ(When({"-v", "--site=x", "--switches=1"}), kExitOk);
+  EXPECT_EQ(When({"--site=x", "--switches=1"}), kExitOk);
   EXPECT_EQ(console.complained,
-            "gpuadvise: ignored, not an sbatch option: --site=x\n"
-            "gpuadvise: no effect on the forecast: --switches=1\n");
+            "gpuadvise: not an sbatch option: --site=x\n"
+            "gpuadvise: not in the forecast: --switches=1\n");
+}
+
+TEST_F(WhenTest, WhatSbatchRefusesIsRefused) {
+  for (const auto& [text, why] : std::map<std::string, std::string>{
+           {"python t.py\n", "job.sh:1: sbatch takes no script without an interpreter"},
+           {"", "job.sh:1: sbatch takes no script without an interpreter"},
+           {"#!/bin/bash\npython t.py\r\n", "job.sh:2: sbatch takes no DOS line breaks"}}) {
+    EXPECT_EQ(When({folder.Write("job.sh", text)}), kExitUsage) << text;
+    EXPECT_NE(console.complained.find(why), std::string::npos) << console.complained;
+  }
+  for (const char* gres : {"--gres=l40s:2", "--gres=gpus:2", "--gres=gpul40s:6"}) {
+    EXPECT_EQ(When({gres}), kExitUsage) << gres;
+  }
+  EXPECT_NE(console.complained.find("\"l40s\" is no GRES of GPUs; write gpu:l40s:2"),
+            std::string::npos)
+      << console.complained;
+  api.Answer(Answer());
+  EXPECT_EQ(When({"--gres=gpu:l40s:2,nvme:100"}), kExitOk);
 }
 
 TEST_F(WhenTest, WhatTheJobWaitsForIsAsked) {

@@ -156,5 +156,17 @@ TEST(Nodes, AreReadAsSbatchReadsThem) {
   EXPECT_FALSE(ParseNodeCount("-1"));
 }
 
+TEST(AdviceConstraints, OptionsThatContradictEachOtherAreRefused) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"--gpus-per-node=2", "-N2", "--gpus=6"},
+                                             {"--gres=gpu:l40s:1", "--gpus-per-node=2"},
+                                             {"--gpus=0"},
+                                             {"--gres=l40s:2"}}) {
+    EXPECT_FALSE(AdviceConstraints(Options(words))) << words[0];
+  }
+  EXPECT_TRUE(AdviceConstraints(Options({"--gpus-per-node=2", "-N2", "--gpus=4"})));
+  EXPECT_TRUE(AdviceConstraints(Options({"--gres=gpu:2,lscratch:100"})));
+}
+
 }  // namespace
 }  // namespace gpuadvise::client

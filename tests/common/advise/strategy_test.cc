@@ -123,8 +123,10 @@ TEST(Strategy, ThePartitionsMaximumCapsTheLimit) {
   EXPECT_EQ(strategy->time_limit_seconds, 11 * kHour);
   EXPECT_TRUE(strategy->limit_is_capped);
   EXPECT_TRUE(Notes(*strategy, "may reach its time limit"));
-  EXPECT_EQ(Site(std::string(kOneNode) + "partition p ALL max 9h").Fit().error().message,
-            "would take 10 h 15, more than the partition's 9 h");
+  EXPECT_EQ(
+      Site(std::string(kOneNode) + "partition p ALL max 9h").Fit().error().message,
+      "would take 10 h 15, more than the partition's 9 h; training.resume: true makes it a chain "
+      "of jobs");
 }
 
 TEST(Strategy, TheCallersLimitIsKeptWhereTheRunFits) {

@@ -114,7 +114,7 @@ TEST(ExplainWait, ThoseBeforeItAreCountedWhereItsStartIsForecast) {
   EXPECT_EQ(Why(world, 2, &start).find("higher rank"), std::string::npos);
   start.jobs_before = 1;
   EXPECT_NE(
-      Why(world, 2, &start).find("1 waiting job ahead of it (its priority is 77) want the same"),
+      Why(world, 2, &start).find("1 waiting job ahead of it (its priority is 77) wants the same"),
       std::string::npos);
 }
 

@@ -29,7 +29,7 @@ TEST(WaysToFit, TheGpusWithMostMemorySpeakFirst) {
   const std::vector<std::string> ways = Ways(kFull, {{"rtx3090", 1}, {"l40s", 4}, {"a10", 1}});
   ASSERT_THAT(ways, SizeIs(2));
   EXPECT_THAT(ways[0], HasSubstr("L40S × 4: one sample would fit with "));
-  EXPECT_THAT(ways[0], HasSubstr(", then "));
+  EXPECT_THAT(ways[0], HasSubstr(" and "));
 }
 
 TEST(WaysToFit, WhatFitsOrHasNoShapeIsLeftOut) {

@@ -47,6 +47,21 @@ TEST(TrainFile, ASectionInheritsWhatStandsOutside) {
   EXPECT_EQ(Read(kSections, "t5").spec()["setup"], json::array({"own"}));
 }
 
+TEST(TrainFile, ATrainingOutsideASectionIsItsOwn) {
+  const json spec = Read(
+                        "training: {max_steps: 9}\nmodel: {preset: x}\nsmall:\n  resources: {}\n"
+                        "objectiv: cost\n",
+                        "small")
+                        .spec();
+  EXPECT_EQ(spec["training"]["max_steps"], 9);
+  EXPECT_EQ(spec["model"]["preset"], "x");
+  EXPECT_EQ(spec["objectiv"], "cost") << "which the reader refuses";
+  EXPECT_EQ(Refusal("small: {training: {max_steps: 9}}\nresurces: {cpus_per_gpu: 2}\n", "small"),
+            "train.yaml: 'resurces' is no key and no section; did you mean 'resources'?");
+  EXPECT_EQ(Refusal("train: {training: {max_steps: 9}}\nmodels: {training: {}}\n", "train"),
+            "accepted");
+}
+
 TEST(TrainFile, TheOnlySectionNeedsNoName) {
   EXPECT_EQ(Read("mt5:\n  training: {max_steps: 1}\n").spec()["name"], "mt5");
 }
