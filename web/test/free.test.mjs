@@ -57,6 +57,31 @@ test('The figures are in a table, every three hours', () =>
     );
   }));
 
+test('Every type has the mark of the usual job, also those that are not among the first', () =>
+  withPage(world, async (page) => {
+    await visit(page, world.fake.url, 'now');
+    const { gpus } = free(world.fake.cluster, new URLSearchParams());
+    await shown(page, gpus.length);
+    const words = await drawn(page).evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+    for (const one of words) assert.match(one, /your job starts/);
+  }));
+
+test('A forecast that ends sooner says so in the title, in the words and on the axis', () =>
+  withOwnFake(world, {}, async (own) => {
+    own.fake.cluster.freeHours = 7.5;
+    await withPage(own, async (page) => {
+      await visit(page, own.fake.url, 'now');
+      await shown(page, 5);
+      assert.equal(await page.locator('#free h2').innerText(), 'Expected free GPUs, next 7 h 30');
+      const words = await page.locator('#free .free-words').allInnerTexts();
+      assert.ok(words.some((one) => /no more expected by (\S+ )?\d\d:\d\d$/.test(one)));
+      const ticks = await page.locator('#free li').first().locator('.free-tick').allInnerTexts();
+      assert.ok(ticks.length >= 3 && ticks.some((one) => /^\d\d:00$/.test(one)), ticks.join(' '));
+      await page.click('#free summary');
+      assert.equal(await page.locator('#free tbody tr').count(), 8);
+    });
+  }));
+
 test('An answer that does not come leaves the rest of Now', () =>
   withOwnFake(world, {}, async (own) => {
     own.fake.set({ late: { '/v1/free': 60_000 } });

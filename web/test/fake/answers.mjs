@@ -22,7 +22,7 @@ export function waits(cluster) {
 
 /** Falls for six hours, then rises; the range widens with time. */
 export function free(cluster, query) {
-  const hours = Number(query.get('hours') ?? 48);
+  const hours = cluster.freeHours ?? Number(query.get('hours') ?? 48);
   const step_seconds = 900;
   const steps = Array.from({ length: hours * 4 + 1 }, (_, step) => step);
   const gpus = freeByType(cluster).map(({ gpu, gpu_name, free: now, total }) => {

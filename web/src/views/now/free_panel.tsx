@@ -4,10 +4,10 @@ import type { Loaded } from '../../api/loader';
 import { Name } from '../../parts/name';
 import { Panel, Trouble } from '../../parts/panel';
 import { DataTable } from '../../parts/table';
-import { length } from '../../words/durations';
+import { length, limit as limitWords } from '../../words/durations';
 import { grouped, plural } from '../../words/numbers';
 import { clockOffset, clockTime, clusterTime, shortDay } from '../../words/times';
-import { firstOfTypes } from './question';
+import { firstOfTypes, startOfType } from './question';
 import type { Start } from './question';
 import type { Asked } from './starts';
 
@@ -16,8 +16,11 @@ export const kFreeRestSeconds = 60;
 const kHour = 3600;
 const kDay = 24 * kHour;
 const kTableHours = 3;
+const kShortHours = 12; // a forecast that ends sooner has a row in the table for each hour
 const kSaidHours = [6, 12, 24, 48];
-const kTightSeconds = 7 * kHour; // at the right edge, where no words fit
+const kTickSteps = [kHour / 4, kHour / 2, kHour, 2 * kHour, 3 * kHour, 6 * kHour, 12 * kHour];
+const kMostTicks = 4; // a drawing is not wide
+const kTightShare = 0.146; // of the width, at its right edge, where no words fit
 const kHeight = 60; // of the drawing, in its own units; a step is one unit wide
 
 interface FreePanelProps {
@@ -29,17 +32,18 @@ interface FreePanelProps {
 
 export function FreePanel({ types, free: { data, error }, asked, now }: FreePanelProps) {
   const starts = firstOfTypes(asked.starts ?? [], types.length);
+  const startOf = (type: GpuWaits) => starts.find((one) => one.gpu === type.gpu) ?? startOfType(type, asked.question);
   const needed = asked.question.gpus * asked.question.nodes;
   const note =
     'Line: the median over the simulated futures; band: 8 in 10 of them (p10 – p90). A free GPU may be kept for a waiting job. ' +
-    'Upright line: your job’s start; dotted: the GPUs it needs.';
+    'Upright line: your job’s start, where it is known; dotted: the GPUs it needs.';
   return (
-    <Panel title="Expected free GPUs, next 48 h" id="free" note={note}>
+    <Panel title={`Expected free GPUs, next ${data ? spanWords(data) : '48 h'}`} id="free" note={note}>
       {error && !data ? <Trouble error={error} hasData={false} /> : null}
       <ul class="free-types">
         {types.map((type) => {
           const row = data?.gpus.find((one) => one.gpu === type.gpu);
-          const start = starts.find((one) => one.gpu === type.gpu);
+          const start = startOf(type);
           return (
             <li key={type.gpu}>
               <b>
@@ -62,6 +66,9 @@ export function FreePanel({ types, free: { data, error }, asked, now }: FreePane
   );
 }
 
+/** "48 h", or less where the forecast ends sooner: "7 h 30". */
+const spanWords = (data: FreeGpus): string => limitWords(data.until - data.start);
+
 const timeOf = (data: FreeGpus, step: number) => data.start + step * data.step_seconds;
 
 /** "3 free now, more from 14:15" by the median. */
@@ -69,11 +76,15 @@ function shortWords(data: FreeGpus, row: FreeGpusOfType, now: number): string {
   return `${grouped(row.p50[0])} free now, ${moreWords(data, row, now) || 'all of them'}`;
 }
 
-/** "more from 14:15"; "" where all are free. */
+/** "more from 14:15", or by when no more are expected; "" where all are free. */
 export function moreWords(data: FreeGpus, row: FreeGpusOfType, now: number): string {
   const free = row.p50[0] ?? 0;
   const more = row.p50.findIndex((count) => count > free);
-  return more > 0 ? `more from ${clockTime(timeOf(data, more), now)}` : free < row.usable ? 'no more expected' : '';
+  return more > 0
+    ? `more from ${clockTime(timeOf(data, more), now)}`
+    : free < row.usable
+      ? `no more expected by ${clockTime(data.until, now)}`
+      : '';
 }
 
 const rangeWords = (row: FreeGpusOfType, step: number) => {
@@ -115,9 +126,13 @@ function Steps({ data, row, start, needed, now }: StepsProps) {
           {needed <= top ? <path class="free-needed" d={`M0 ${y(needed)}H${steps}`} /> : null}
           {at !== null && at < steps ? <path class="free-start" d={`M${at} 0V${kHeight}`} /> : null}
         </svg>
-        {halfDays(data.start, data.until, offset).map((time) => (
+        {ticksOf(data.start, data.until, offset).map((time) => (
           <span key={time} class="free-tick" style={{ left: `${(100 * (time - data.start)) / Math.max(1, data.until - data.start)}%` }}>
-            {data.until - time < kTightSeconds ? '' : (time + offset) % kDay === 0 ? shortDay(time, offset) : '12:00'}
+            {data.until - time < kTightShare * (data.until - data.start)
+              ? ''
+              : (time + offset) % kDay === 0
+                ? shortDay(time, offset)
+                : clockTime(time, time)}
           </span>
         ))}
       </div>
@@ -142,15 +157,16 @@ function stepPath(counts: number[], y: (count: number) => number, first: string,
   return `${first}${points.join('L')}`;
 }
 
-/** Midnights and noons of the clock that is `offset` seconds ahead of UTC. */
-function halfDays(from: number, to: number, offset: number): number[] {
-  const half = 12 * kHour;
-  const first = Math.ceil((from + offset) / half) * half - offset;
-  return Array.from({ length: Math.max(0, Math.floor((to - first) / half) + 1) }, (_, at) => first + at * half);
+/** Round times of the clock that is `offset` seconds ahead of UTC: midnights and noons, or closer where the time is short. */
+function ticksOf(from: number, to: number, offset: number): number[] {
+  const step = kTickSteps.find((seconds) => (to - from) / seconds <= kMostTicks) ?? 12 * kHour;
+  const first = Math.ceil((from + offset) / step) * step - offset;
+  return Array.from({ length: Math.max(0, Math.floor((to - first) / step) + 1) }, (_, at) => first + at * step);
 }
 
 function Figures({ data, now }: { data: FreeGpus; now: number }) {
-  const every = Math.max(1, (kTableHours * kHour) / data.step_seconds);
+  const hours = data.until - data.start < kShortHours * kHour ? 1 : kTableHours;
+  const every = Math.max(1, Math.round((hours * kHour) / data.step_seconds));
   const steps = (data.gpus[0]?.p50.length ?? 0) - 1;
   const rows = Array.from({ length: Math.floor(steps / every) + 1 }, (_, at) => at * every);
   return (

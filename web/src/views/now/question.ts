@@ -65,11 +65,10 @@ export function startsOf(answer: Selection): Start[] {
  * The answer that /v1/waits has already, which the daemon computes once for all pages: of common sizes and limits, of any GPU,
  * from now on. Null where the question is another one.
  */
-export function knownStarts(waits: Waits, { gpus, nodes, hours, memory, begin }: Question): Start[] | null {
+export function knownStarts(waits: Waits, question: Question): Start[] | null {
+  const { memory, begin } = question;
   if (memory > 0 || begin !== null) return null;
-  const limit = hours * kHour;
-  const same = (one: { gpus_per_node: number; nodes: number; time_limit_seconds: number }) =>
-    one.gpus_per_node === gpus && one.nodes === nodes && one.time_limit_seconds === limit;
+  const same = sameShape(question);
   const choices = waits.best.find(same)?.choices ?? [];
   const starts = choices.map((choice) => {
     const type = waits.gpus.find((one) => one.gpu === choice.gpu);
@@ -82,6 +81,21 @@ export function knownStarts(waits: Waits, { gpus, nodes, hours, memory, begin }:
     return { gpu, gpu_name, memory_bytes, partition, p10: wait.wait_p10_seconds, p50: wait_p50_seconds, p90: wait_p90_seconds };
   });
   return starts.length > 0 && starts.every((one) => one !== null) ? starts : null;
+}
+
+const sameShape =
+  ({ gpus, nodes, hours }: Question) =>
+  (one: { gpus_per_node: number; nodes: number; time_limit_seconds: number }): boolean =>
+    one.gpus_per_node === gpus && one.nodes === nodes && one.time_limit_seconds === hours * kHour;
+
+/** The start on a type by its own row of /v1/waits, for types that are not among the first; undefined where that does not have it. */
+export function startOfType(type: GpuWaits, question: Question): Start | undefined {
+  const { gpu, gpu_name, memory_bytes } = type;
+  if (question.memory > 0 || question.begin !== null) return undefined;
+  const wait = type.waits.find(sameShape(question));
+  const { partition, wait_p10_seconds: p10, wait_p50_seconds: p50, wait_p90_seconds: p90 } = wait ?? {};
+  if (partition == null || p10 == null || p50 == null || p90 == null) return undefined;
+  return { gpu, gpu_name, memory_bytes, partition, p10, p50, p90 };
 }
 
 /** The best start of each GPU type, the first first; the answer has one for each partition. */
