@@ -84,6 +84,54 @@ test('Now answers when a job starts first, in an address that can be sent', () =
     }),
   ));
 
+test('What is no answer stays in its field, is refused in a sentence, and nothing else is asked instead', () =>
+  withOwnFake(world, {}, (own) =>
+    withPage(own, async (page) => {
+      const alerts = () => page.locator('.ask-line [role="alert"]').allInnerTexts();
+      const asked = () => own.fake.log.filter((entry) => entry.path === '/v1/select').length;
+      await visit(page, own.fake.url, 'now');
+      for (const [name, text] of [
+        ['gpus', '1.5'],
+        ['gpus', 'abc'],
+        ['nodes', '-3'],
+        ['hours', '0.0001'],
+        ['hours', '2000000'],
+      ]) {
+        await page.fill(`input[name="${name}"]`, text);
+        await page.press(`input[name="${name}"]`, 'Tab');
+        await until(page, alerts, (words) => words.length === 1 && /enter a (whole )?number from/.test(words[0]));
+        const field = page.locator(`input[name="${name}"][aria-invalid="true"]`);
+        assert.equal(await field.inputValue(), text);
+        assert.equal(await field.getAttribute('aria-describedby'), `refused-${name}`);
+        assert.equal(await page.locator('.starts, .free-start, .tell button').count(), 0);
+        await page.fill(`input[name="${name}"]`, '');
+        await page.press(`input[name="${name}"]`, 'Tab');
+        await until(page, alerts, (words) => words.length === 0);
+      }
+      assert.equal(asked(), 0);
+      assert.deepEqual(await page.locator('.ask-line input').evaluateAll((all) => all.map((one) => one.value)), ['1', '1', '8', '']);
+      await page.fill('input[name="memory"]', '24.5');
+      await page.press('input[name="memory"]', 'Tab');
+      await until(page, asked, (count) => count === 1);
+      assert.match(own.fake.log.at(-1).body, /"min_gpu_memory_bytes":24500000000/);
+      await visit(page, own.fake.url, 'now?begin=99999999999&gpus=x');
+      await until(page, alerts, (words) => words.length === 2 && /before the year 2100/.test(words[1]));
+      assert.deepEqual(await axeFaults(page), []);
+      await visit(page, own.fake.url, 'now?begin=4000000000');
+      await until(
+        page,
+        () => page.locator('.start-time').allInnerTexts(),
+        (words) => words.length === 3 && /^\d+ Oct 2096 \d\d:\d\d$/.test(words[0]),
+      );
+    }),
+  ));
+
+test('A job that is longer than the table knows is told so', () =>
+  withPage(world, async (page) => {
+    await visit(page, world.fake.url, 'now?hours=48');
+    assert.match(await page.locator('#waits .note').innerText(), /limit of 24 h \(the longest that is known here; your job has 48 h\)/);
+  }));
+
 /** GPUs of the table of types. */
 async function freeAndKept(page) {
   const types = (await readView(page, 'now')).gpus.map((one) => one.split);

@@ -36,7 +36,7 @@ test('Now shows what the GPUs of each type do, and the waits by size', () =>
         expected,
       );
     }
-    assert.match(seen.gpus[1].waits[0].words, /^any size up to a node, any limit: now$/);
+    assert.match(seen.gpus[1].waits[0].words, /^any size up to a node, any limit up to 24 h: now$/);
     assert.match(seen.gpus[3].waits[2].words, /^2 h 30 – 6 h 30.*6 GPUs limit 1 h: 1 h 05 – 2 h 50.*limit 24 h: 3 h 53 – 10 h 06$/);
     assert.ok(seen.note.includes(forecast.note));
     assert.deepEqual(

@@ -272,7 +272,7 @@ test('Names at the ends of lines keep their distance and their order', async () 
 });
 
 test('The question of Now is read from its address, and answered without asking where that is known', async () => {
-  const { firstOfTypes, knownStarts, limitFor, questionOf, selectBody } = await load('views/now/question.ts');
+  const { firstOfTypes, knownStarts, limitFor, questionOf, refusalsOf, selectBody } = await load('views/now/question.ts');
   const question = (query) => questionOf(new URLSearchParams(query));
   assert.deepEqual(question(''), { gpus: 1, nodes: 1, hours: 8, memory: 0, begin: null });
   assert.deepEqual(question('gpus=4&nodes=2&hours=0.5&memory=24&begin=1795300000'), {
@@ -283,6 +283,13 @@ test('The question of Now is read from its address, and answered without asking 
     begin: 1795300000,
   });
   assert.deepEqual(question('gpus=0&nodes=-1&hours=x&memory=1e9&begin=0'), question(''));
+  const refused = (query) => Object.keys(refusalsOf(new URLSearchParams(query)));
+  for (const fine of ['', 'memory=24.5&hours=0.001', 'hours=87600&gpus=1024&nodes=10000', 'begin=4102444800', 'gpus=&memory=0'])
+    assert.deepEqual(refused(fine), [], fine);
+  for (const bad of ['gpus=1.5', 'gpus=-3', 'gpus=abc', 'gpus=99999999999', 'nodes=0', 'hours=20000000', 'hours=0.0001', 'hours=0x10'])
+    assert.deepEqual(refused(bad), [bad.split('=')[0]], bad);
+  assert.deepEqual(refused('memory=1e3&begin=99999999999'), ['memory', 'begin']);
+  assert.equal(selectBody(question('memory=24.5')).min_gpu_memory_bytes, 24.5e9);
   assert.deepEqual(selectBody(question('gpus=4&nodes=2&hours=0.5')), { job: { gres: 'gpu:4', nodes: 2, time_limit_seconds: 1800 } });
   assert.equal(selectBody(question('memory=24')).min_gpu_memory_bytes, 24e9);
   const wait = { gpus_per_node: 1, nodes: 1, time_limit_seconds: 28800, wait_p10_seconds: 5, wait_p50_seconds: 60, wait_p90_seconds: 90 };

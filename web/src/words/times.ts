@@ -1,6 +1,7 @@
 // Moments (unix seconds) as a person reads them, by one clock for all of a view: the browser's, or the cluster's.
 
 const kDay = 86400;
+const kFarDays = 180; // from then on a day without its year may be of another
 
 let clusterOffset: number | null = null; // seconds east of UTC; null: the browser's clock
 
@@ -26,15 +27,16 @@ const format = (options: Intl.DateTimeFormatOptions): Words => {
 const clock = format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const weekday = format({ weekday: 'short' });
 const dayMonth = format({ day: 'numeric', month: 'short' });
+const dayMonthYear = format({ dateStyle: 'medium' });
 const whole = format({ dateStyle: 'medium', timeStyle: 'short' });
 const dayOf = (unix: number) => Math.floor((unix + clockOffset(unix)) / kDay);
 
-/** "14:05" on the day of `now`, "Tue 14:05" within six days, else "24 Nov 14:05". */
+/** "14:05" on the day of `now`, "Tue 14:05" within six days, else "24 Nov 14:05", and with its year where that is far away. */
 export function clockTime(unix: number | null | undefined, now: number): string {
   if (unix === null || unix === undefined) return '–';
   if (dayOf(unix) === dayOf(now)) return clock(unix);
   if (Math.abs(unix - now) < 6 * kDay) return `${weekday(unix)} ${clock(unix)}`;
-  return `${dayMonth(unix)} ${clock(unix)}`;
+  return `${Math.abs(unix - now) < kFarDays * kDay ? dayMonth(unix) : dayMonthYear(unix)} ${clock(unix)}`;
 }
 
 /** Day, month, year and time. */

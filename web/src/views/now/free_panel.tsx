@@ -32,8 +32,9 @@ interface FreePanelProps {
 
 export function FreePanel({ types, free: { data, error }, asked, now }: FreePanelProps) {
   const starts = firstOfTypes(asked.starts ?? [], types.length);
-  const startOf = (type: GpuWaits) => starts.find((one) => one.gpu === type.gpu) ?? startOfType(type, asked.question);
-  const needed = asked.question.gpus * asked.question.nodes;
+  const startOf = (type: GpuWaits) =>
+    starts.find((one) => one.gpu === type.gpu) ?? (asked.refused ? undefined : startOfType(type, asked.question));
+  const needed = asked.refused ? Infinity : asked.question.gpus * asked.question.nodes;
   const note =
     'Line: the median over the simulated futures; band: 8 in 10 of them (p10 – p90). A free GPU may be kept for a waiting job. ' +
     'Upright line: your job’s start, where it is known; dotted: the GPUs it needs.';

@@ -132,9 +132,10 @@ function Waits({ gpu, limit }: { gpu: GpuWaits; limit: number }) {
   const first = shown[0];
   if (!first) return <td colSpan={kShapes.length}>–</td>;
   if (shown.every((wait) => wait.wait_p50_seconds !== null) && sameWords(shown)) {
+    const words = `size up to a node, any limit up to ${limitWords(Math.max(...shown.map((wait) => wait.time_limit_seconds)))}`;
     return (
-      <td colSpan={kShapes.length} class={`wait ${waitClass(first)}`} data-head="Any size up to a node, any limit">
-        <span class="unless-stacked">any size up to a node, any limit: </span>
+      <td colSpan={kShapes.length} class={`wait ${waitClass(first)}`} data-head={`Any ${words}`}>
+        <span class="unless-stacked">any {words}: </span>
         <WaitWords p50={first.wait_p50_seconds} p90={first.wait_p90_seconds} />
       </td>
     );

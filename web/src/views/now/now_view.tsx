@@ -40,10 +40,18 @@ export function NowView({ params }: { params: URLSearchParams }) {
   return (
     <div class="answered" aria-busy={!ready.current || waits.loading}>
       {waits.error ? <Trouble error={waits.error} hasData={data !== null} /> : null}
-      <StartsPanel asked={asked} now={now} />
+      <StartsPanel asked={asked} params={params} now={now} />
       {!ready.current ? <p class="waiting">Asking the daemon …</p> : null}
       {ready.current && data ? (
-        <Types data={data} nodes={nodes.data} limit={limit} days={history.data?.gpus ?? []} free={free.data} now={now} />
+        <Types
+          data={data}
+          nodes={nodes.data}
+          limit={limit}
+          asked={asked.question.hours * 3600}
+          days={history.data?.gpus ?? []}
+          free={free.data}
+          now={now}
+        />
       ) : null}
       {ready.current && data && data.gpus.length > 0 ? <FreePanel types={data.gpus} free={free} asked={asked} now={now} /> : null}
       {ready.current && waiting.data ? <WhoWaits data={waiting.data} /> : null}
@@ -70,13 +78,15 @@ interface TypesProps {
   data: Waits;
   nodes: Nodes | null;
   limit: number;
+  asked: number; // the time limit of the question, in seconds
   days: HistoryGpu[];
   free: FreeGpus | null;
   now: number;
 }
 
-function Types({ data, nodes, ...shown }: TypesProps) {
-  const note = `Waits with a time limit of ${limitWords(shown.limit)}, median – 90th percentile; other limits where they differ.`;
+function Types({ data, nodes, asked, ...shown }: TypesProps) {
+  const longest = asked > shown.limit ? ` (the longest that is known here; your job has ${limitWords(asked)})` : '';
+  const note = `Waits with a time limit of ${limitWords(shown.limit)}${longest}, median – 90th percentile; other limits where they differ.`;
   return (
     <Panel title="GPU types" id="waits" note={note} actions={<WaitScale />}>
       {data.gpus.length === 0 ? <Empty>No partition that you may see has GPUs.</Empty> : null}

@@ -1,7 +1,6 @@
 // The question on top of Now: how much, for how long, from when on. It is in the address, so that it can be sent.
 import type { GpuWaits, Selection, SelectRequest, Waits } from '../../api/contract';
-import { numberParam } from '../../parts/route';
-import { plural } from '../../words/numbers';
+import { grouped, plural } from '../../words/numbers';
 
 export interface Question {
   gpus: number; // on each node
@@ -24,19 +23,57 @@ export interface Start {
 }
 
 const kHour = 3600;
-const kMostHours = 9999;
 export const kSoonSeconds = 30; // what starts sooner starts now
 export const kUsual: Question = { gpus: 1, nodes: 1, hours: 8, memory: 0, begin: null };
 
+export type Field = keyof Question;
+export type Refusals = Partial<Record<Field, string>>;
+
+interface Bounds {
+  name: string;
+  whole: boolean;
+  least: number;
+  most: number;
+}
+
+const kBounds: Record<Field, Bounds> = {
+  gpus: { name: 'GPUs', whole: true, least: 1, most: 1024 },
+  nodes: { name: 'Nodes', whole: true, least: 1, most: 10_000 },
+  hours: { name: 'Hours', whole: false, least: 0.001, most: 87_600 }, // ten years, as the daemon
+  memory: { name: 'GB', whole: false, least: 0, most: 10_000 },
+  begin: { name: 'Start after', whole: true, least: 0, most: 4_102_444_800 }, // the year 2100
+};
+
+/** What was typed, or stands in the address, as a number; null where that is no answer. */
+export function valueOf(field: Field, text: string): number | null {
+  const { whole, least, most } = kBounds[field];
+  const value = /^(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : NaN;
+  return value >= least && value <= most && (!whole || Number.isInteger(value)) ? value : null;
+}
+
+const kFields = Object.keys(kBounds) as Field[];
+
+/** A sentence for each field whose text is no answer: nothing is asked then. */
+export function refusalsOf(params: URLSearchParams): Refusals {
+  const refused = kFields.filter((field) => params.get(field) && valueOf(field, params.get(field) ?? '') === null);
+  return Object.fromEntries(refused.map((field) => [field, refusalWords(field)]));
+}
+
+function refusalWords(field: Field): string {
+  const { name, whole, least, most } = kBounds[field];
+  if (field === 'begin') return `${name}: choose a time before the year 2100.`;
+  return `${name}: enter a ${whole ? 'whole number' : 'number'} from ${least} to ${grouped(most)}.`;
+}
+
+/** What is no answer counts as not said. */
 export function questionOf(params: URLSearchParams): Question {
-  const hours = Number(params.get('hours') ?? kUsual.hours);
-  const begin = numberParam(params, 'begin', 0);
+  const said = (field: Field) => valueOf(field, params.get(field) ?? '');
   return {
-    gpus: Math.min(1024, Math.max(1, numberParam(params, 'gpus', kUsual.gpus))),
-    nodes: Math.min(10_000, Math.max(1, numberParam(params, 'nodes', kUsual.nodes))),
-    hours: hours > 0 && hours <= kMostHours ? hours : kUsual.hours,
-    memory: Math.min(10_000, numberParam(params, 'memory', kUsual.memory)),
-    begin: begin > 0 ? begin : null,
+    gpus: said('gpus') ?? kUsual.gpus,
+    nodes: said('nodes') ?? kUsual.nodes,
+    hours: said('hours') ?? kUsual.hours,
+    memory: said('memory') ?? kUsual.memory,
+    begin: said('begin') || null,
   };
 }
 
@@ -48,7 +85,7 @@ export const questionWords = ({ gpus, nodes, hours, memory }: Question): string 
 export function selectBody(question: Question): SelectRequest {
   const { gpus, nodes, hours, memory, begin } = question;
   const job = { gres: `gpu:${gpus}`, nodes, time_limit_seconds: Math.round(hours * kHour), ...(begin === null ? {} : { begin }) };
-  return { job, ...(memory > 0 ? { min_gpu_memory_bytes: memory * 1e9 } : {}) };
+  return { job, ...(memory > 0 ? { min_gpu_memory_bytes: Math.round(memory * 1e9) } : {}) };
 }
 
 export function startsOf(answer: Selection): Start[] {

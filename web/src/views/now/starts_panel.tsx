@@ -8,13 +8,19 @@ import { questionHash } from '../../live/watches';
 import { waitLevel } from '../../words/durations';
 import { memory as memoryWords } from '../../words/numbers';
 import { clockRange, clockTime } from '../../words/times';
-import { firstOfTypes, kSoonSeconds, kUsual, questionOf } from './question';
-import type { Question, Start } from './question';
+import { firstOfTypes, kSoonSeconds, kUsual, valueOf } from './question';
+import type { Field, Question, Refusals, Start } from './question';
 import type { Asked } from './starts';
 
 const kPlaces = 3;
 
-export function StartsPanel({ asked: { question, starts, selection }, now }: { asked: Asked; now: number }) {
+interface StartsPanelProps {
+  asked: Asked;
+  params: URLSearchParams;
+  now: number;
+}
+
+export function StartsPanel({ asked: { question, refused, starts, selection }, params, now }: StartsPanelProps) {
   const data = selection?.data ?? null;
   const error = selection?.error ?? null;
   return (
@@ -22,21 +28,27 @@ export function StartsPanel({ asked: { question, starts, selection }, now }: { a
       title="When would a job start?"
       id="starts"
       actions={
-        <Tell
-          of={questionHash(question)}
-          label={
-            <>
-              Tell me<span class="who-word"> when they are free</span>
-            </>
-          }
-          job="JOB"
-        />
+        refused ? undefined : (
+          <Tell
+            of={questionHash(question)}
+            label={
+              <>
+                Tell me<span class="who-word"> when they are free</span>
+              </>
+            }
+            job="JOB"
+          />
+        )
       }
     >
-      <Form question={question} now={now} />
+      <Form question={question} refused={refused ?? {}} params={params} now={now} />
       {error ? <Trouble error={error} hasData={data !== null} /> : null}
       <div class="starts-place" aria-busy={selection?.loading ?? false}>
-        <Starts starts={starts} now={now} failed={error !== null} reason={data?.reason ?? ''} />
+        {refused ? (
+          <p class="empty">Nothing is asked until the marked fields are corrected.</p>
+        ) : (
+          <Starts starts={starts} now={now} failed={error !== null} reason={data?.reason ?? ''} />
+        )}
       </div>
       <p class="note">
         Large: the median; range: 8 in 10 such jobs (p10 – p90). Ties: the faster GPU first. <a href={hashOf('ask')}>I have a train.yaml</a>
@@ -46,39 +58,55 @@ export function StartsPanel({ asked: { question, starts, selection }, now }: { a
   );
 }
 
-type NumberName = 'gpus' | 'nodes' | 'hours' | 'memory';
+type NumberField = Exclude<Field, 'begin'>;
 
-function Form({ question, now }: { question: Question; now: number }) {
-  const change = (name: NumberName) => (event: Event) => {
+const kMostTyped = 20; // characters of a field
+
+interface FormProps {
+  question: Question;
+  refused: Refusals;
+  params: URLSearchParams;
+  now: number;
+}
+
+/** A field keeps what was typed, and so does the address; what is no answer is refused in a sentence. */
+function Form({ question, refused, params, now }: FormProps) {
+  const shown = (value: number) => (value === 0 ? '' : String(value));
+  const typed = (name: Field) => (params.get(name) ?? '').slice(0, kMostTyped);
+  const change = (name: NumberField) => (event: Event) => {
     const field = event.target as HTMLInputElement;
-    const value = questionOf(new URLSearchParams({ [name]: field.value }))[name];
-    field.value = value === 0 ? '' : String(value);
-    setParams({ [name]: value === kUsual[name] ? null : value });
+    const text = field.value.trim();
+    const value = text === '' ? kUsual[name] : valueOf(name, text);
+    if (value !== null) field.value = shown(value);
+    setParams({ [name]: value === kUsual[name] ? null : (value ?? text) });
   };
-  const number = (name: NumberName, label: string, least: string) => (
+  const marked = (name: Field) => (refused[name] ? { 'aria-invalid': true, 'aria-describedby': `refused-${name}` } : {});
+  const number = (name: NumberField, label: string) => (
     <input
-      type="number"
       name={name}
       aria-label={label}
-      min={least}
-      step="any"
-      value={question[name] === 0 ? '' : question[name]}
+      inputMode="decimal"
+      maxLength={kMostTyped}
+      autocomplete="off"
+      value={refused[name] ? typed(name) : shown(question[name])}
       placeholder={name === 'memory' ? 'any' : undefined}
       onChange={change(name)}
+      {...marked(name)}
     />
   );
   return (
     <form class="ask-line" aria-label="The job" onSubmit={(event) => event.preventDefault()}>
-      <span>{number('gpus', 'GPUs of each node', '1')} GPUs ×</span>
-      <span>{number('nodes', 'Nodes', '1')} nodes</span>
-      <span>for {number('hours', 'Time limit in hours', '0.1')} h,</span>
-      <span>at least {number('memory', 'Memory of each GPU in GB, at least', '0')} GB,</span>
+      <span>{number('gpus', 'GPUs of each node')} GPUs ×</span>
+      <span>{number('nodes', 'Nodes')} nodes</span>
+      <span>for {number('hours', 'Time limit in hours')} h,</span>
+      <span>at least {number('memory', 'Memory of each GPU in GB, at least')} GB,</span>
       <label>
         start after{' '}
         <select
           name="begin"
-          value={question.begin ?? ''}
+          value={refused.begin ? typed('begin') : (question.begin ?? '')}
           onChange={(event) => setParams({ begin: (event.target as HTMLSelectElement).value })}
+          {...marked('begin')}
         >
           <option value="">now</option>
           {beginnings(question.begin, now).map((begin) => (
@@ -86,8 +114,14 @@ function Form({ question, now }: { question: Question; now: number }) {
               {clockTime(begin, now)}
             </option>
           ))}
+          {refused.begin ? <option value={typed('begin')}>{typed('begin')}</option> : null}
         </select>
       </label>
+      {Object.entries(refused).map(([name, words]) => (
+        <p key={name} id={`refused-${name}`} class="refused" role="alert">
+          {words}
+        </p>
+      ))}
     </form>
   );
 }
