@@ -19,7 +19,7 @@ before(async () => {
 after(() => server.close());
 
 test('Durations read as people say them', async () => {
-  const { duration, durationRange, length, shortDuration, waitLevel, limit, workTime } = await load('words/durations.ts');
+  const { duration, durationRange, length, shortDuration, waitLength, waitLevel, limit, workTime } = await load('words/durations.ts');
   const expected = [
     [0, 'now'],
     [29, 'now'],
@@ -45,6 +45,7 @@ test('Durations read as people say them', async () => {
   assert.equal(durationRange(1500, 4200), '25 min – 1 h 10');
   assert.equal(durationRange(null, null), '–');
   assert.equal(length(0), '0 s');
+  assert.deepEqual([0, 59, 60, null].map(waitLength), ['under a minute', 'under a minute', '1 min', '–']);
   assert.deepEqual([0, 40, 1500, 3590, 4000, 7200, 90000, 200000, null].map(shortDuration), [
     '0',
     '40s',

@@ -24,6 +24,11 @@ export function length(seconds: number | null | undefined): string {
   return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+/** The same for a wait in a sentence or under a name: "under a minute", never "now". */
+export function waitLength(seconds: number | null | undefined): string {
+  return seconds !== null && seconds !== undefined && seconds < kMinute ? 'under a minute' : length(seconds);
+}
+
 /** Of what a program does: "15 µs", "2.5 ms", "11 s". */
 export function workTime(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return '–';

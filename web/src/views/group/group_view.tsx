@@ -7,7 +7,7 @@ import { Name, Names } from '../../parts/name';
 import { Answering, Empty, Panel } from '../../parts/panel';
 import { hashOf, requestOf } from '../../parts/route';
 import { DataTable } from '../../parts/table';
-import { duration } from '../../words/durations';
+import { waitLength } from '../../words/durations';
 import { decimal, grouped, plural } from '../../words/numbers';
 import { fullTime } from '../../words/times';
 import { activityColumns } from '../table_columns';
@@ -77,8 +77,8 @@ function People({ data, account }: { data: Users; account: string | null }) {
         <Figure name="GPUs in use" value={grouped(all.running_gpus)}>
           {plural(all.running, 'job')}; {plural(all.pending, 'job')} waiting for {plural(all.pending_gpus, 'GPU')}
         </Figure>
-        <Figure name="Median wait" value={duration(all.wait_p50_seconds)}>
-          of all jobs on the cluster: {duration(data.cluster_wait_p50_seconds)}
+        <Figure name="Median wait" value={waitLength(all.wait_p50_seconds)}>
+          of all jobs on the cluster: {waitLength(data.cluster_wait_p50_seconds)}
         </Figure>
         <Figure name="Hours waited" value={decimal(all.waited_hours, 0)}>
           by {plural(all.jobs, 'job')} of {decimal(all.gpu_hours, 0)} GPU-hours
@@ -114,7 +114,7 @@ function People({ data, account }: { data: Users; account: string | null }) {
           ...activityColumns<UserActivity>(now),
           { head: 'Jobs', value: (row) => row.jobs, words: grouped },
           { head: 'GPU-hours', value: (row) => row.gpu_hours, words: decimal },
-          { head: 'Median wait', value: (row) => row.wait_p50_seconds, words: duration },
+          { head: 'Median wait', value: (row) => row.wait_p50_seconds, words: waitLength },
           { head: 'Hours waited', value: (row) => row.waited_hours, words: decimal },
         ]}
       />

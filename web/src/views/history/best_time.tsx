@@ -1,6 +1,6 @@
 // The best time to submit in one sentence, or that it is not known.
 import type { History } from '../../api/contract';
-import { duration } from '../../words/durations';
+import { waitLength } from '../../words/durations';
 import { plural } from '../../words/numbers';
 import { clockOffset } from '../../words/times';
 
@@ -16,8 +16,8 @@ export function bestTimeWords({ best_time: best, best_time_unknown: why, until, 
   }
   const days = best.weekend ? 'Saturday and Sunday' : 'Monday to Friday';
   const whose = clockOffset(until) === utc_offset_seconds ? '' : ' in the cluster’s time zone';
-  const then = `The 90th percentile of the wait is ${duration(best.wait_p90_seconds)} then`;
-  const usual = `${duration(best.usual_wait_p90_seconds)} over the whole week (${plural(best.jobs, 'job')})`;
+  const then = `The 90th percentile of the wait is ${waitLength(best.wait_p90_seconds)} then`;
+  const usual = `${waitLength(best.usual_wait_p90_seconds)} over the whole week (${plural(best.jobs, 'job')})`;
   return `Best time to submit: ${days}, ${hour(best.hour_from)}–${hour(best.hour_to)}${whose}. ${then}, and ${usual}.`;
 }
 

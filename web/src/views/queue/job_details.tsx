@@ -165,7 +165,7 @@ function Pending({ job, id }: { job: Job; id: string }) {
           <li key={one.words}>
             <bdi>{one.words}</bdi>
             <span class="sub">
-              {one.change}: would start in {duration(one.wait_p50_seconds)}
+              {one.change}: would start {startsIn(one.wait_p50_seconds)}
             </span>
           </li>
         ))}
@@ -173,6 +173,8 @@ function Pending({ job, id }: { job: Job; id: string }) {
     </>
   );
 }
+
+const startsIn = (seconds: number) => (duration(seconds) === 'now' ? 'now' : `in ${duration(seconds)}`);
 
 /** Those that want some of its nodes and are ranked above it. An array is one of these, its tasks are all counted. */
 function Ahead({ job }: { job: Job }) {
