@@ -31,6 +31,21 @@ test('A ranking says of what and when it is, and offers another when it is old',
     );
   }));
 
+test('The range of a start covers no run', () =>
+  withPage(world, async (page) => {
+    for (const view of ['ask', 'queue']) {
+      await visit(page, world.fake.url, view);
+      if (view === 'ask') await ask(page);
+      const gaps = await page.locator('tbody .line:has(.span-start):has(.span-run)').evaluateAll((lines) =>
+        lines.map((line) => {
+          const [start, ...others] = ['start', 'run', 'late'].map((kind) => line.querySelector(`.span-${kind}`)?.getBoundingClientRect());
+          return Math.min(...others.filter(Boolean).map((one) => start.top - one.bottom));
+        }),
+      );
+      assert.ok(gaps.length > 0 && gaps.every((gap) => gap >= 0), `${view}: ${gaps}`);
+    }
+  }));
+
 test('A deadline adds who makes it, whatever the objective', () =>
   withPage(world, async (page) => {
     await visit(page, world.fake.url, 'ask');
