@@ -186,6 +186,36 @@ test('Free GPUs that wait say for which job they are kept, and until when', () =
     );
   }));
 
+test('Of many types the nodes are asked for once a visitor opens the type', () =>
+  withOwnFake(world, {}, async (own) => {
+    for (const gpu of ['rtx4090', 'l40s', 'rtx4070']) keepOne(own.fake.cluster, gpu);
+    await withPage(own, async (page) => {
+      const asked = () => own.fake.log.filter((entry) => /^\/v1\/nodes\?gpu=/.test(entry.path)).length;
+      for (const [view, place] of [
+        ['nodes', '.kept-types'],
+        ['now', '.gpus-now'],
+      ]) {
+        await visit(page, own.fake.url, view);
+        const folds = page.locator(`${place} details.kept`);
+        await until(
+          page,
+          () => folds.count(),
+          (count) => count === 3,
+        );
+        const before = asked();
+        await folds.first().locator('summary').click();
+        await until(page, asked, (count) => count === before + 1);
+        await until(
+          page,
+          () => folds.first().innerText(),
+          (words) => /1 GPU kept for job 1644/.test(words),
+        );
+        assert.deepEqual(await axeFaults(page), []);
+      }
+      assert.equal(asked(), 2);
+    });
+  }));
+
 test('Now ends with the cluster: two figures, the trend and the best time in a sentence', () =>
   withPage(world, async (page) => {
     await visit(page, world.fake.url, 'now?clock=cluster');

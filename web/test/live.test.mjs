@@ -89,6 +89,18 @@ test('Focus, scroll and open details survive a refresh', () =>
     { viewport: { width: 1200, height: 420 } },
   ));
 
+test('An answer that is older than the newest snapshot says of when it is', () =>
+  withOwnFake(world, {}, async (own) => {
+    await withPage(own, async (page) => {
+      const said = () => page.locator('#map .as-of, #groups .as-of').allInnerTexts();
+      await visit(page, own.fake.url, 'nodes');
+      assert.deepEqual(await said(), []);
+      own.fake.set({ late: { '/v1/nodes': 20_000 } });
+      for (let at = 0; at < 5; ++at) own.fake.push((cluster) => cluster.jobs.pop());
+      await until(page, said, (words) => words.length === 2 && words.every((one) => /^as of \d\d:\d\d$/.test(one)));
+    });
+  }));
+
 test('Old data is shown with its cause', () =>
   withPage(world, async (page) => {
     await visit(page, world.fake.url, 'now');

@@ -1,7 +1,28 @@
 // The frame of everything on a page: a section with a heading, and the states that an answer can be in.
-import { useRef } from 'preact/hooks';
+import { createContext } from 'preact';
+import { useContext, useRef } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
+import type { Frame } from '../api/contract';
 import type { Loaded } from '../api/loader';
+import { useLive } from '../live/live';
+import { clockTime } from '../words/times';
+
+const kSaidSeconds = 120; // an answer that is older than the newest snapshot by more than this says of when it is
+
+const Taken = createContext<number | null>(null);
+
+/** The panels in it are of an answer; on a large cluster it may be older than what the header says. */
+export function Of({ answer, children }: { answer: Frame | null; children: ComponentChildren }) {
+  return <Taken.Provider value={answer?.meta?.snapshot_taken_at ?? null}>{children}</Taken.Provider>;
+}
+
+/** "as of 14:26", where the answer around it is old. */
+export function AsOf() {
+  const taken = useContext(Taken);
+  const newest = useLive().snapshot?.snapshot_taken_at ?? null;
+  if (taken === null || newest === null || newest - taken <= kSaidSeconds) return null;
+  return <span class="as-of">as of {clockTime(taken, newest)}</span>;
+}
 
 interface PanelProps {
   title: string;
@@ -17,6 +38,7 @@ export function Panel({ title, id, note, actions, class: more, children }: Panel
     <section class={`panel ${more ?? ''}`} aria-labelledby={`${id}-title`} id={id}>
       <div class="panel-head">
         <h2 id={`${id}-title`}>{title}</h2>
+        <AsOf />
         {actions}
       </div>
       {note ? <p class="note">{note}</p> : null}
@@ -26,21 +48,21 @@ export function Panel({ title, id, note, actions, class: more, children }: Panel
 }
 
 /** As Answered, for what stays (filters) where the question is refused: null is "no answer". */
-export function Answering<T>({ of, children }: { of: Loaded<T>; children: (data: T | null) => ComponentChildren }) {
+export function Answering<T extends Frame>({ of, children }: { of: Loaded<T>; children: (data: T | null) => ComponentChildren }) {
   const { data, error, loading } = of;
   const begun = useRef(false);
   begun.current ||= data !== null || error !== null;
   return (
     <div class="answered" aria-busy={loading}>
       {error ? <Trouble error={error} hasData={data !== null} /> : null}
-      {begun.current ? children(data) : null}
+      {begun.current ? <Of answer={data}>{children(data)}</Of> : null}
       {data || error ? null : <p class="waiting">Asking the daemon …</p>}
     </div>
   );
 }
 
 /** Shows the answer, and beside it what is wrong with it: nothing yet, an error, an old one. */
-export function Answered<T>({ of, children }: { of: Loaded<T>; children: (data: T) => ComponentChildren }) {
+export function Answered<T extends Frame>({ of, children }: { of: Loaded<T>; children: (data: T) => ComponentChildren }) {
   return <Answering of={of}>{(data) => (data ? children(data) : null)}</Answering>;
 }
 

@@ -1,7 +1,7 @@
 // The whole cluster on one picture: a cell for each GPU, in groups.
 import type { ClusterMap } from '../../api/contract';
 import { useAnswer } from '../../live/live';
-import { Answering, Empty, Warnings } from '../../parts/panel';
+import { Answering, AsOf, Empty, Warnings } from '../../parts/panel';
 import { Name } from '../../parts/name';
 import { setParams } from '../../parts/route';
 import { grouped, plural } from '../../words/numbers';
@@ -29,6 +29,7 @@ export function ClusterMapView({ by, wanted, open }: ClusterMapProps) {
         const all = nodes.reduce((sum, node) => sum + node.total, 0);
         return (
           <>
+            <AsOf />
             <Warnings of={data.warnings} />
             {nodes.length === 0 ? <Empty>No node with GPUs matches this filter.</Empty> : null}
             {groupsBy(nodes, by).map((group) => {

@@ -4,7 +4,7 @@ import type { NodeGroup } from '../../api/contract';
 import { Name } from '../../parts/name';
 import { ShareBar } from '../../parts/share_bar';
 import { DataTable } from '../../parts/table';
-import { KeptWords, useKept } from '../now/kept';
+import { useKeptOf } from '../now/kept';
 import { gpuColumn, isChosen, partitionColumn } from '../table_columns';
 import { useShort } from '../short_types';
 import { grouped } from '../../words/numbers';
@@ -48,7 +48,7 @@ export function GroupTable({ groups, partition, gpu }: GroupTableProps) {
       {short.length > 0 ? (
         <ul class="reason-list kept-types">
           {short.map((one) => (
-            <KeptOf key={one.gpu} group={one} limit={limit} />
+            <KeptOf key={one.gpu} group={one} limit={limit} types={short.length} />
           ))}
         </ul>
       ) : null}
@@ -57,11 +57,11 @@ export function GroupTable({ groups, partition, gpu }: GroupTableProps) {
 }
 
 /** For whom free GPUs of a type are kept, and until when. */
-function KeptOf({ group: { gpu, gpu_name }, limit }: { group: NodeGroup; limit: number }) {
-  const kept = useKept(gpu, limit);
+function KeptOf({ group: { gpu, gpu_name }, limit, types }: { group: NodeGroup; limit: number; types: number }) {
+  const { show } = useKeptOf(gpu, limit, types);
   return (
     <li>
-      <Name of={gpu_name} />: <KeptWords kept={kept} limit={limit} />
+      <Name of={gpu_name} />: {show}
     </li>
   );
 }

@@ -4,7 +4,7 @@ import { useAnswer, useLive } from '../../live/live';
 import type { Nodes, Timeline } from '../../api/contract';
 import { allNodes } from '../../api/pages';
 import { Pager, SearchBox, Select } from '../../parts/filters';
-import { Answering, Empty, Panel, Warnings } from '../../parts/panel';
+import { Answering, AsOf, Empty, Panel, Warnings } from '../../parts/panel';
 import { hoursFor, rangeOf } from '../../parts/range';
 import { hashOf, numberParam, requestOf } from '../../parts/route';
 import type { Params } from '../../parts/route';
@@ -123,6 +123,7 @@ function InTime({ filter, hours, offset }: InTimeProps) {
         data ? (
           <>
             <Pager offset={data.offset} shown={data.nodes.length} total={data.total} size={kGanttPage} noun="nodes" />
+            <AsOf />
             <Warnings of={data.warnings} />
             <Gantt data={data} />
           </>

@@ -7,7 +7,7 @@ import { ShareBar } from '../../parts/share_bar';
 import { Table } from '../../parts/table';
 import { durationRange, limit as limitWords } from '../../words/durations';
 import { grouped, memory, plural } from '../../words/numbers';
-import { KeptWords, useKept } from './kept';
+import { useKeptOf } from './kept';
 import { moreWords } from './free_panel';
 import { LastDay } from './last_day';
 import { oneOf, splitOf } from './split';
@@ -29,6 +29,7 @@ interface GpuTableProps {
 }
 
 export function GpuTable({ gpus, groups, limit, days, free, now }: GpuTableProps) {
+  const waiting = gpus.filter((gpu) => splitOf(gpu, groups, oneOf(gpu, limit)).waits).length;
   return (
     <Table caption={`GPU types: their GPUs now, and waits with a time limit of ${limitWords(limit)}`} class="gpus-now stacked">
       <thead>
@@ -50,6 +51,7 @@ export function GpuTable({ gpus, groups, limit, days, free, now }: GpuTableProps
             gpu={gpu}
             groups={groups}
             limit={limit}
+            waiting={waiting}
             day={days.find((one) => one.gpu === gpu.gpu)?.last_day ?? []}
             more={moreOf(free, gpu.gpu, now)}
           />
@@ -65,6 +67,7 @@ interface GpuRowProps {
   gpu: GpuWaits;
   groups: NodeGroup[];
   limit: number;
+  waiting: number; // types of which a job waits for GPUs that are free
   day: number[];
   more: string; // when more are free
 }
@@ -74,10 +77,10 @@ function moreOf(free: FreeGpus | null, gpu: string, now: number): string {
   return free && row ? moreWords(free, row, now) : '';
 }
 
-function GpuRow({ gpu, groups, limit, day, more }: GpuRowProps) {
+function GpuRow({ gpu, groups, limit, waiting, day, more }: GpuRowProps) {
   const one = oneOf(gpu, limit);
   const { waits } = splitOf(gpu, groups, one);
-  const kept = useKept(waits ? gpu.gpu : null, limit);
+  const { kept, show } = useKeptOf(waits ? gpu.gpu : null, limit, waiting);
   const split = splitOf(gpu, groups, one, kept?.gpus);
   const parts = [
     { name: 'free', value: split.free, kind: 'free' },
@@ -113,7 +116,7 @@ function GpuRow({ gpu, groups, limit, day, more }: GpuRowProps) {
             ))}
         </span>
         <span class="sub more">{more}</span>
-        {split.waits ? <KeptWords kept={kept} limit={limit} /> : null}
+        {split.waits ? show : null}
       </td>
       <td class="day" data-head="Last 24 h">
         <LastDay shares={day} />

@@ -1,5 +1,6 @@
 // Why free GPUs of a type wait: the jobs that they are kept for.
 import type { Nodes } from '../../api/contract';
+import { useState } from 'preact/hooks';
 import { useAnswer } from '../../live/live';
 import { hashOf, requestOf } from '../../parts/route';
 import { duration, limit as limitWords } from '../../words/durations';
@@ -17,14 +18,34 @@ export interface Kept extends Keeping {
 }
 
 /** Null: not known, or nothing is asked because `gpu` is null. */
-export function useKept(gpu: string | null, limit: number): Kept | null {
+function useKept(gpu: string | null, limit: number): Kept | null {
   const { data } = useAnswer<Nodes>(gpu === null ? null : requestOf('v1/nodes', { gpu, limit: kMostNodes }));
   if (gpu === null || !data) return null;
   const now = data.meta.snapshot_taken_at ?? 0;
   return { ...keepingOf(data, gpu, now, limit), now };
 }
 
-export function KeptWords({ kept, limit }: { kept: Kept | null; limit: number }) {
+/** Of more types than this the nodes are asked for when a visitor opens a type: each answer is another after each snapshot. */
+const kMostAsked = 2;
+
+/** The jobs that free GPUs of `gpu` are kept for; `types` have such GPUs. `show` puts them where there is room. */
+export function useKeptOf(gpu: string | null, limit: number, types: number) {
+  const folded = types > kMostAsked;
+  const [open, setOpen] = useState(false);
+  const kept = useKept(folded && !open ? null : gpu, limit);
+  const words = <KeptWords kept={kept} limit={limit} />;
+  const show = folded ? (
+    <details class="kept" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Free, and kept for others</summary>
+      {open ? words : null}
+    </details>
+  ) : (
+    words
+  );
+  return { kept, show };
+}
+
+function KeptWords({ kept, limit }: { kept: Kept | null; limit: number }) {
   const part =
     kept && kept.seen < kept.total ? ` Only the first ${grouped(kept.seen)} of ${grouped(kept.total)} nodes were looked at.` : '';
   if (!kept || kept.keepers.length === 0) {

@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks';
 import type { FreeGpus, History, HistoryGpu, Nodes, Waiting, Waits } from '../../api/contract';
 import type { Loaded } from '../../api/loader';
 import { useAnswer, useLive } from '../../live/live';
-import { Empty, Panel, Trouble } from '../../parts/panel';
+import { Empty, Of, Panel, Trouble } from '../../parts/panel';
 import { rangeOf, weeksFor } from '../../parts/range';
 import { hashOf, requestOf } from '../../parts/route';
 import { limit as limitWords } from '../../words/durations';
@@ -40,30 +40,44 @@ export function NowView({ params }: { params: URLSearchParams }) {
   return (
     <div class="answered" aria-busy={!ready.current || waits.loading}>
       {waits.error ? <Trouble error={waits.error} hasData={data !== null} /> : null}
-      <StartsPanel asked={asked} params={params} now={now} />
+      <Of answer={asked.selection?.data ?? data}>
+        <StartsPanel asked={asked} params={params} now={now} />
+      </Of>
       {!ready.current ? <p class="waiting">Asking the daemon …</p> : null}
       {ready.current && data ? (
-        <Types
-          data={data}
-          nodes={nodes.data}
-          limit={limit}
-          asked={asked.question.hours * 3600}
-          days={history.data?.gpus ?? []}
-          free={free.data}
-          now={now}
-        />
+        <Of answer={data}>
+          <Types
+            data={data}
+            nodes={nodes.data}
+            limit={limit}
+            asked={asked.question.hours * 3600}
+            days={history.data?.gpus ?? []}
+            free={free.data}
+            now={now}
+          />
+        </Of>
       ) : null}
-      {ready.current && data && data.gpus.length > 0 ? <FreePanel types={data.gpus} free={free} asked={asked} now={now} /> : null}
-      {ready.current && waiting.data ? <WhoWaits data={waiting.data} /> : null}
+      {ready.current && data && data.gpus.length > 0 ? (
+        <Of answer={free.data}>
+          <FreePanel types={data.gpus} free={free} asked={asked} now={now} />
+        </Of>
+      ) : null}
+      {ready.current && waiting.data ? (
+        <Of answer={waiting.data}>
+          <WhoWaits data={waiting.data} />
+        </Of>
+      ) : null}
       {ready.current && waiting.error && !waiting.data && !waits.error ? <Trouble error={waiting.error} hasData={false} /> : null}
       {ready.current && waiting.data ? (
-        <ClusterPanel
-          waiting={waiting.data}
-          history={history.data}
-          settled={settled(history)}
-          params={params}
-          held={data ? heldOf(data.gpus, nodes.data?.groups ?? [], limit) : 0}
-        />
+        <Of answer={waiting.data}>
+          <ClusterPanel
+            waiting={waiting.data}
+            history={history.data}
+            settled={settled(history)}
+            params={params}
+            held={data ? heldOf(data.gpus, nodes.data?.groups ?? [], limit) : 0}
+          />
+        </Of>
       ) : null}
       {ready.current && data ? (
         <p class="record">
