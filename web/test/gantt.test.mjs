@@ -49,6 +49,27 @@ test('The table says the same, by keys alone, and leads to the jobs', () =>
     assert.deepEqual(await axeFaults(page), []);
   }));
 
+test('A bar leads to its job, one of an ended job to nothing', () =>
+  withPage(world, async (page) => {
+    await visit(page, world.fake.url, 'nodes?map=time&gpu=rtx4090');
+    await page.waitForSelector('.gantt-row');
+    assert.equal(await page.locator('a.gantt-ended').count(), 0);
+    const [job] = jobsOf(askedOf('gpu=rtx4090&limit=40'), 'running');
+    await page.locator(`a.gantt-running[title^="job ${job.job_id},"]`).click();
+    await page.waitForSelector('main:has(h1:text-is("Queue"))');
+    assert.match(page.url(), new RegExp(`job=${job.job_id}$`));
+  }));
+
+test('A node says when its job ends, and why bars may overlap', () =>
+  withPage(world, async (page) => {
+    const node = world.fake.cluster.nodes.find((one) => one.next_end_p50 !== null && one.condition === 'busy');
+    await visit(page, world.fake.url, `nodes?node=${node.name}`);
+    await page.waitForSelector('aside .gantt-row');
+    assert.match(await page.locator('aside .facts').innerText(), /Next job ends\s+(\S+ )?\d\d:\d\d, by its median/);
+    assert.match(await page.locator(`#node-${node.name} .tile-until`).innerText(), /^job ends (soon|in )/);
+    assert.match(await page.locator('aside .note').innerText(), /median of each job by itself, so bars of one GPU may overlap/);
+  }));
+
 test('A node shows its own in the details', () =>
   withPage(world, async (page) => {
     await visit(page, world.fake.url, 'nodes?node=classt21');

@@ -64,10 +64,10 @@ function NodeButton({ node, open }: { node: ClusterNode; open: string | null }) 
   );
 }
 
-/** "2, more free at 14:05": a draining node loses its GPUs as its jobs end. */
+/** "2, next job ends 14:05": a draining node loses its GPUs as its jobs end. */
 function inUseWords(node: ClusterNode, now: number): string {
   const used = usedOf(node);
-  return used > 0 && node.next_end_p50 !== null ? `${grouped(used)}, next end ${clockTime(node.next_end_p50, now)}` : grouped(used);
+  return used > 0 && node.next_end_p50 !== null ? `${grouped(used)}, next job ends ${clockTime(node.next_end_p50, now)}` : grouped(used);
 }
 
 /** "7 nodes, 26 GPUs lost: 12 L40S, 14 RTX 4090". */

@@ -30,8 +30,8 @@ export function Gantt({ data }: { data: Timeline }) {
         ))}
       </div>
       <p class="note">
-        A line for each GPU. Which GPU of a node a job has is not known. {pastWords(data, now)} Forecasts are medians of one simulated
-        future; most jobs that wait have no node yet.
+        A line for each GPU. Which GPU of a node a job has is not known. {pastWords(data, now)} Ends and forecast starts are the median of
+        each job by itself, so bars of one GPU may overlap. Nodes are those of one simulated future; most jobs that wait have no node yet.
       </p>
       <details class="gantt-table">
         <summary>As a table</summary>
@@ -57,14 +57,23 @@ function NodeRow({ node, axis }: { node: TimelineNode; axis: Axis }) {
         {barsOf(node.jobs, node.total).map(({ job, lane, lanes }) => {
           const until = job.end ?? axis.to;
           const left = placeOf(axis, job.start);
-          const place = { top: `${lane * height}px`, height: `${lanes * height - 1}px` };
+          const bar = {
+            class: `gantt-bar gantt-${job.kind}`,
+            title: `job ${job.job_id}, ${plural(job.gpus, 'GPU')}`,
+            style: {
+              top: `${lane * height}px`,
+              height: `${lanes * height - 1}px`,
+              left: `${100 * left}%`,
+              width: `${100 * Math.max(0.001, placeOf(axis, until) - left)}%`,
+            },
+          };
+          const key = `${job.kind} ${job.job_id} ${job.start}`;
+          // The table has the links for the keyboard.
+          if (job.kind === 'ended') return <span key={key} {...bar} />;
           return (
-            <span
-              key={`${job.kind} ${job.job_id} ${job.start}`}
-              class={`gantt-bar gantt-${job.kind}`}
-              title={`job ${job.job_id}, ${plural(job.gpus, 'GPU')}`}
-              style={{ ...place, left: `${100 * left}%`, width: `${100 * Math.max(0.001, placeOf(axis, until) - left)}%` }}
-            />
+            <a key={key} href={hashOf('queue', { job: job.job_id })} tabIndex={-1} {...bar}>
+              <span class="unseen">job {job.job_id}</span>
+            </a>
           );
         })}
       </div>

@@ -87,15 +87,15 @@ function Facts({ node, now }: { node: ClusterNode; now: number }) {
         <Fact term="Memory">
           {gibOf(node.memory_allocated_mib)} of {`${gibOf(node.memory_mib)} GiB`} in use
         </Fact>
-        {node.next_end_p50 !== null ? <Fact term="Next free">{clockTime(node.next_end_p50, now)}, by the median</Fact> : null}
+        {node.next_end_p50 !== null ? <Fact term="Next job ends">{clockTime(node.next_end_p50, now)}, by its median</Fact> : null}
         {node.promised ? (
-          <Fact term="Next job (forecast)">
+          <Fact term="GPUs are kept for">
             {node.promised.job_id === null ? (
               'a job'
             ) : (
               <a href={hashOf('queue', { job: node.promised.job_id })}>job {node.promised.job_id}</a>
             )}
-            , from {clockTime(node.promised.start, now)}
+            , which starts {clockTime(node.promised.start, now)}, by its median
           </Fact>
         ) : null}
         {node.reserved ? (

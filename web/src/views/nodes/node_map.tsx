@@ -81,5 +81,5 @@ function untilWords(node: ClusterNode, now: number, { types, limit }: ShortTypes
   if (node.condition === 'free') return promised ? `free to ${clockTime(promised.start, now)}` : 'free';
   if (node.next_end_p50 === null) return kConditionWords[node.condition];
   const seconds = node.next_end_p50 - now;
-  return seconds < 30 ? 'more any moment' : `more in ${duration(seconds)}`;
+  return seconds < 30 ? 'job ends soon' : `job ends in ${duration(seconds)}`;
 }

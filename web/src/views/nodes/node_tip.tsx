@@ -4,6 +4,7 @@ import type { Nodes } from '../../api/contract';
 import { useAnswer } from '../../live/live';
 import { Name } from '../../parts/name';
 import { requestOf } from '../../parts/route';
+import { plural } from '../../words/numbers';
 import { clockTime } from '../../words/times';
 import { idleWords, kConditionWords } from './condition';
 import type { MapNode } from './map_groups';
@@ -49,7 +50,7 @@ export function NodeTip({ node, place, below, width }: NodeTipProps) {
       {found?.reason ? <bdi>{found.reason.slice(0, 120)}</bdi> : null}
       {found?.jobs.slice(0, kMostJobs).map((job) => (
         <span key={job.job_id}>
-          job {job.job_id} <Name of={job.user} /> · {job.gpus} GPUs to {clockTime(job.end_p50, now)}
+          job {job.job_id} <Name of={job.user} /> · {plural(job.gpus, 'GPU')}, job ends {clockTime(job.end_p50, now)}
         </span>
       ))}
       {found && found.jobs_total > kMostJobs ? <span>and {found.jobs_total - kMostJobs} more</span> : null}
