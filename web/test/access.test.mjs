@@ -1,6 +1,7 @@
 // For everyone: axe in both themes, the keyboard alone, a phone, names that mean harm.
 import assert from 'node:assert/strict';
 import { ask, axeFaults, openText, kViews, visit } from './browser.mjs';
+import { keepOne } from './fake/cluster.mjs';
 import { kHtml } from './fake/hostile.mjs';
 import { readView } from './read_page.mjs';
 import { test } from './twice.mjs';
@@ -131,9 +132,38 @@ for (const width of [320, 360]) {
     }));
 }
 
+test('The head of a page cuts no view and breaks no word, signed in', () =>
+  withOwnFake(world, {}, async (own) => {
+    own.fake.set({ user: 'a.rather.long.login.name' });
+    await withPage(own, async (page) => {
+      await visit(page, own.fake.url, 'now');
+      await page.waitForSelector('.who-am-i');
+      for (const width of [721, 800, 900, 999, 1000, 1024, 1100, 1150, 1280]) {
+        await page.setViewportSize({ width, height: 768 });
+        const seen = await page.evaluate(() => {
+          const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+          const views = document.querySelector('.views');
+          return {
+            cut: views.scrollWidth - views.clientWidth,
+            beyond: [...views.children].filter((one) => one.getBoundingClientRect().right > innerWidth).length,
+            covered:
+              box('.views').top < box('.top-end').bottom &&
+              box('.views').bottom > box('.top-end').top &&
+              box('.views').right > box('.top-end').left,
+            brand: box('.brand').height < 30,
+            who: box('.who-am-i').bottom <= box('.top-end').bottom + 2 && box('.who-am-i').left >= box('.top-end').left,
+            excess: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+          };
+        });
+        assert.deepEqual(seen, { cut: 0, beyond: 0, covered: false, brand: true, who: true, excess: 0 }, `${width} px`);
+      }
+    });
+  }));
+
 test('Names that are HTML, right-to-left or a thousand characters do nothing and fit', () =>
   withOwnFake(world, { hostile: true }, async (own) => {
-    for (const width of [1440, 360]) {
+    keepOne(own.fake.cluster, 'rtx4090');
+    for (const width of [1440, 1280, 360]) {
       await withPage(
         own,
         async (page) => {

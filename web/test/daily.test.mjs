@@ -328,6 +328,28 @@ test('A click on a job says why it waits and what would start it sooner; Escape 
     await page.waitForSelector(`aside[aria-label="Job ${job.job_id}"]`);
   }));
 
+test('Beside an open job the reason has the width of the list, and the chosen row is of one colour', () =>
+  withOwnFake(world, {}, async (own) => {
+    named(own.fake);
+    for (const width of [1280, 1024]) {
+      await withPage(
+        own,
+        async (page) => {
+          await visit(page, own.fake.url, 'queue?job=2026');
+          const row = page.locator('#job-2026');
+          const [list, reason] = [await row.boundingBox(), await row.locator('.why').boundingBox()];
+          assert.ok(reason.width > 0.95 * list.width, `${reason.width} of ${list.width} px`);
+          const [whole, ...cells] = await row.evaluate((one) =>
+            [one, ...one.children].map((part) => getComputedStyle(part).backgroundColor),
+          );
+          assert.notEqual(whole, 'rgba(0, 0, 0, 0)');
+          assert.deepEqual([...new Set(cells)], ['rgba(0, 0, 0, 0)']);
+        },
+        { viewport: { width, height: 800 } },
+      );
+    }
+  }));
+
 test('A job that is gone says so, and one that runs has no remedies', () =>
   withPage(
     world,

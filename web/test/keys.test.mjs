@@ -1,6 +1,7 @@
 // The keyboard: keys for the whole page, a focus that is never lost, no stop of Tab that is not seen; and what links and Back do.
 import assert from 'node:assert/strict';
 import { ask, titleOf, visit } from './browser.mjs';
+import { nameJobs } from './fake/cluster.mjs';
 import { test } from './twice.mjs';
 import { focused, kNetworkNoise, makeWorld, until, withOwnFake, withPage } from './world.mjs';
 
@@ -130,7 +131,7 @@ test('No stop of Tab is out of sight, and nothing to press is smaller than 24 pi
             await page.waitForTimeout(200);
             const faults = await page.evaluate(() => {
               const stops = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')].filter(
-                (one) => one.checkVisibility() && !one.matches('.skip'),
+                (one) => one.checkVisibility() && one.tabIndex >= 0 && !one.matches('.skip'),
               );
               const small = stops.filter(
                 (one) => !one.matches('p a, .kept a, li > a, input[type="file"], dd a, code') && one.getBoundingClientRect().height < 23.5,
@@ -224,6 +225,34 @@ test('A wall has no controls, and turns from view to view until a key is pressed
     );
   }));
 
+test('A sheet of paper has tables with their heads, not the blocks of a phone', () =>
+  withOwnFake(world, {}, async (own) => {
+    nameJobs(own.fake.cluster);
+    own.fake.set({ user: 'ann' });
+    await withPage(
+      own,
+      async (page) => {
+        for (const [view, table] of [
+          ['group', '.users'],
+          ['now', '.who'],
+          ['queue', '.jobs'],
+        ]) {
+          await visit(page, own.fake.url, view);
+          await page.emulateMedia({ media: 'print' });
+          const [display, head, width] = await page.locator(table).evaluate((one) => {
+            const head = one.querySelector('thead th:nth-child(3)');
+            return [getComputedStyle(one.querySelector('tbody tr')).display, head.innerText.trim(), one.getBoundingClientRect().width];
+          });
+          assert.equal(display, 'table-row', view);
+          assert.match(head, /^(GPUs|Waiting)/);
+          assert.ok(width <= 718, `${view} is ${width} px wide`);
+          await page.emulateMedia({ media: 'screen' });
+        }
+      },
+      { viewport: { width: 718, height: 1046 } },
+    );
+  }));
+
 test('On paper there are no controls, and charts are light', () =>
   withPage(
     world,
@@ -231,7 +260,7 @@ test('On paper there are no controls, and charts are light', () =>
       await visit(page, world.fake.url, 'now');
       await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-      assert.equal(await page.locator('button, nav.views, footer select').filter({ visible: true }).count(), 0);
+      assert.equal(await page.locator('button:not(th button), nav.views, footer select').filter({ visible: true }).count(), 0);
       assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'light');
       await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
       assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), undefined);
