@@ -7,7 +7,7 @@ import { Name, Names } from '../../parts/name';
 import { Answering, Empty, Panel } from '../../parts/panel';
 import { hashOf, requestOf } from '../../parts/route';
 import { DataTable } from '../../parts/table';
-import { waitLength } from '../../words/durations';
+import { length, waitLength } from '../../words/durations';
 import { decimal, grouped, plural } from '../../words/numbers';
 import { fullTime } from '../../words/times';
 import { activityColumns } from '../table_columns';
@@ -68,7 +68,8 @@ const accountsOf = (data: Users) => [...new Set([...data.own_accounts, ...data.a
 
 function People({ data, account }: { data: Users; account: string | null }) {
   const now = data.until;
-  const { all, users } = data;
+  const { all } = data;
+  const users = longestFirst(data.users);
   if (users.length === 0) return <Empty>No job with GPUs in these weeks.</Empty>;
   const nameOf = (row: UserActivity) => (row === all ? 'all' : (row.user ?? 'other users'));
   return (
@@ -84,6 +85,7 @@ function People({ data, account }: { data: Users; account: string | null }) {
           by {plural(all.jobs, 'job')} of {decimal(all.gpu_hours, 0)} GPU-hours
         </Figure>
       </dl>
+      <Waiting users={users} now={now} />
       {data.own_only ? <p class="note">Only your own jobs: this site keeps those of others private (PrivateData).</p> : null}
       {data.note ? (
         <p class="few">
@@ -119,6 +121,30 @@ function People({ data, account }: { data: Users; account: string | null }) {
         ]}
       />
     </>
+  );
+}
+
+/** Who waits longest first, then those who wait for nothing, as the answer has them. */
+const longestFirst = (users: UserActivity[]) =>
+  [...users].sort((a, b) => (a.oldest_submit ?? Infinity) - (b.oldest_submit ?? Infinity) || 0);
+
+const kMostNamed = 5;
+
+/** "3 wait: ann (2 h 10), bob (40 min) and 1 more" */
+function Waiting({ users, now }: { users: UserActivity[]; now: number }) {
+  const waiting = users.filter((one) => one.user !== null && one.oldest_submit !== null);
+  if (waiting.length === 0) return null;
+  return (
+    <p class="lead">
+      {grouped(waiting.length)} {waiting.length === 1 ? 'waits' : 'wait'}:{' '}
+      {waiting.slice(0, kMostNamed).map(({ user, oldest_submit }, at) => (
+        <span key={user}>
+          {at > 0 ? ', ' : ''}
+          <Name of={user} /> ({length(now - (oldest_submit ?? now))})
+        </span>
+      ))}
+      {waiting.length > kMostNamed ? ` and ${grouped(waiting.length - kMostNamed)} more` : ''}
+    </p>
   );
 }
 
