@@ -79,7 +79,7 @@ test('Now answers when a job starts first, in an address that can be sent', () =
       await until(
         page,
         () => page.locator('.starts-place').textContent(),
-        (words) => /No GPU of this cluster can run it. nothing fits/.test(words),
+        (words) => /No GPU of this cluster can run it: nothing fits/.test(words),
       );
     }),
   ));
@@ -348,6 +348,25 @@ test('Beside an open job the reason has the width of the list, and the chosen ro
         { viewport: { width, height: 800 } },
       );
     }
+  }));
+
+test('The queue is filtered by whose jobs it shows, and a job begins with why it waits', () =>
+  withOwnFake(world, {}, async (own) => {
+    named(own.fake);
+    await withPage(own, async (page) => {
+      await visit(page, own.fake.url, 'queue?job=2026');
+      assert.equal(await page.locator('aside h4, aside dt').first().textContent(), 'Why it waits');
+      for (const name of ['user', 'account', 'qos']) {
+        const field = page.locator(`select[name="${name}"]`);
+        const value = await field.locator('option').nth(1).getAttribute('value');
+        await field.selectOption(value);
+        await until(
+          page,
+          () => own.fake.log.at(-1).path + own.fake.log.at(-2).path,
+          (paths) => paths.includes(`${name}=${value}`),
+        );
+      }
+    });
   }));
 
 test('A job that is gone says so, and one that runs has no remedies', () =>

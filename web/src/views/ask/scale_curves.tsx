@@ -53,7 +53,7 @@ function Curve({ curve, ranked }: { curve: ScaleCurve; ranked: number | null }) 
           : <bdi>{best.why}</bdi>.{' '}
           {best.why_not_more ? (
             <>
-              Why not more? <bdi>{best.why_not_more}</bdi>.{' '}
+              Why not more: <bdi>{best.why_not_more}</bdi>.{' '}
             </>
           ) : null}
           {best.beyond ? (

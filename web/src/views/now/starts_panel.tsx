@@ -8,7 +8,7 @@ import { questionHash } from '../../live/watches';
 import { waitLevel } from '../../words/durations';
 import { memory as memoryWords } from '../../words/numbers';
 import { clockRange, clockTime } from '../../words/times';
-import { firstOfTypes, kSoonSeconds, kUsual, valueOf } from './question';
+import { firstOfTypes, kSoonSeconds, kUsual, questionWords, valueOf } from './question';
 import type { Field, Question, Refusals, Start } from './question';
 import type { Asked } from './starts';
 
@@ -18,9 +18,10 @@ interface StartsPanelProps {
   asked: Asked;
   params: URLSearchParams;
   now: number;
+  failed: boolean; // nothing is known of the cluster, which is said elsewhere
 }
 
-export function StartsPanel({ asked: { question, refused, starts, selection }, params, now }: StartsPanelProps) {
+export function StartsPanel({ asked: { question, refused, starts, selection }, params, now, failed }: StartsPanelProps) {
   const data = selection?.data ?? null;
   const error = selection?.error ?? null;
   return (
@@ -47,7 +48,7 @@ export function StartsPanel({ asked: { question, refused, starts, selection }, p
         {refused ? (
           <p class="empty">Nothing is asked until the marked fields are corrected.</p>
         ) : (
-          <Starts starts={starts} now={now} failed={error !== null} reason={data?.reason ?? ''} />
+          <Starts starts={starts} now={now} failed={failed || error !== null} reason={data?.reason ?? ''} />
         )}
       </div>
       <p class="note">
@@ -95,34 +96,37 @@ function Form({ question, refused, params, now }: FormProps) {
     />
   );
   return (
-    <form class="ask-line" aria-label="The job" onSubmit={(event) => event.preventDefault()}>
-      <span>{number('gpus', 'GPUs of each node')} GPUs ×</span>
-      <span>{number('nodes', 'Nodes')} nodes</span>
-      <span>for {number('hours', 'Time limit in hours')} h,</span>
-      <span>at least {number('memory', 'Memory of each GPU in GB, at least')} GB,</span>
-      <label>
-        start after{' '}
-        <select
-          name="begin"
-          value={refused.begin ? typed('begin') : (question.begin ?? '')}
-          onChange={(event) => setParams({ begin: (event.target as HTMLSelectElement).value })}
-          {...marked('begin')}
-        >
-          <option value="">now</option>
-          {beginnings(question.begin, now).map((begin) => (
-            <option key={begin} value={begin}>
-              {clockTime(begin, now)}
-            </option>
-          ))}
-          {refused.begin ? <option value={typed('begin')}>{typed('begin')}</option> : null}
-        </select>
-      </label>
-      {Object.entries(refused).map(([name, words]) => (
-        <p key={name} id={`refused-${name}`} class="refused" role="alert">
-          {words}
-        </p>
-      ))}
-    </form>
+    <>
+      <p class="on-wall">{questionWords(question)}</p>
+      <form class="ask-line" aria-label="The job" onSubmit={(event) => event.preventDefault()}>
+        <span>{number('gpus', 'GPUs of each node')} GPUs ×</span>
+        <span>{number('nodes', 'Nodes')} nodes</span>
+        <span>for {number('hours', 'Time limit in hours')} h,</span>
+        <span>at least {number('memory', 'Memory of each GPU in GB, at least')} GB,</span>
+        <label>
+          start after{' '}
+          <select
+            name="begin"
+            value={refused.begin ? typed('begin') : (question.begin ?? '')}
+            onChange={(event) => setParams({ begin: (event.target as HTMLSelectElement).value })}
+            {...marked('begin')}
+          >
+            <option value="">now</option>
+            {beginnings(question.begin, now).map((begin) => (
+              <option key={begin} value={begin}>
+                {clockTime(begin, now)}
+              </option>
+            ))}
+            {refused.begin ? <option value={typed('begin')}>{typed('begin')}</option> : null}
+          </select>
+        </label>
+        {Object.entries(refused).map(([name, words]) => (
+          <p key={name} id={`refused-${name}`} class="refused" role="alert">
+            {words}
+          </p>
+        ))}
+      </form>
+    </>
   );
 }
 
@@ -146,7 +150,8 @@ function Starts({ starts, now, failed, reason }: StartsProps) {
   if (starts?.length === 0) {
     return (
       <p class="empty">
-        No GPU of this cluster can run it. <bdi>{reason}</bdi>
+        No GPU of this cluster can run it{reason ? ': ' : '.'}
+        <bdi>{reason}</bdi>
       </p>
     );
   }

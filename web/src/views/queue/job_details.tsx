@@ -34,6 +34,7 @@ function Facts({ job, id }: { job: Job; id: string }) {
   const pending = job.state === 'PENDING';
   return (
     <>
+      {pending ? <Why job={job} /> : null}
       <dl class="facts">
         {job.name !== null ? (
           <Fact term="Name">
@@ -66,7 +67,7 @@ function Facts({ job, id }: { job: Job; id: string }) {
             '–'
           ) : (
             <>
-              {job.gpus} × <Name of={job.gpu_name} />
+              {grouped(job.gpus)} × <Name of={job.gpu_name} />
               {job.nodes > 1 ? ` on ${plural(job.nodes, 'node')}` : ''}
             </>
           )}
@@ -131,8 +132,7 @@ function RunsOn({ job }: { job: Job }) {
   );
 }
 
-function Pending({ job, id }: { job: Job; id: string }) {
-  const advice = job.limit_advice?.time_limit_seconds ? job.limit_advice : null;
+function Why({ job }: { job: Job }) {
   return (
     <>
       <h4>Why it waits</h4>
@@ -149,6 +149,14 @@ function Pending({ job, id }: { job: Job; id: string }) {
           </li>
         ))}
       </ul>
+    </>
+  );
+}
+
+function Pending({ job, id }: { job: Job; id: string }) {
+  const advice = job.limit_advice?.time_limit_seconds ? job.limit_advice : null;
+  return (
+    <>
       <Tell of={jobHash(id)} label={`Tell me when ${job.array_task_count > 1 ? 'its last task' : 'it'} starts`} job={id} />
       {job.jobs_before ? <Ahead job={job} /> : null}
       {job.priority_factors ? <Priority parts={job.priority_factors} /> : null}

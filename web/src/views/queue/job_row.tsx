@@ -4,7 +4,7 @@ import type { QueueJob } from '../../api/contract';
 import { Name } from '../../parts/name';
 import { hashOf } from '../../parts/route';
 import { duration, durationRange, length, limit } from '../../words/durations';
-import { plural } from '../../words/numbers';
+import { grouped, plural } from '../../words/numbers';
 import { clockRange, clockTime } from '../../words/times';
 
 import { PendingBar, RunningBar } from './bars';
@@ -44,7 +44,7 @@ export function JobRow({ job, axis, named, params }: JobRowProps) {
           <span class="quiet">no GPU</span>
         ) : (
           <>
-            {job.gpus} × <Name of={job.gpu_name} />
+            {grouped(job.gpus)} × <Name of={job.gpu_name} />
           </>
         )}
         {job.nodes > 1 ? <span class="sub">{plural(job.nodes, 'node')}</span> : null}

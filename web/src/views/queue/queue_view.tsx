@@ -61,7 +61,10 @@ export function QueueView({ params }: { params: URLSearchParams }) {
               <Select label="GPU" name="gpu" value={filter.gpu ?? ''} all="all" options={gpuOptions(data?.pools ?? [])} />
               {kOwners.map(({ name, label }) => {
                 const value = filter[name];
-                return value ? <Select key={name} label={label} name={name} value={value} all="all" options={[]} /> : null;
+                const options = ownersOf(data, name);
+                return value || options.length > 1 ? (
+                  <Select key={name} label={label} name={name} value={value ?? ''} all="all" options={options} />
+                ) : null;
               })}
               <Select label="Time line" name="span" value={span} all="fits the rows" options={kSpans} />
               <SearchBox label="Search" value={filter.search ?? ''} hint="job id, name, user" />
@@ -105,12 +108,18 @@ function Found({ data, file, params }: FoundProps) {
   );
 }
 
-/** Links of a job's details and of other views lead to them; each is shown while it is chosen. */
+/** Links of a job's details and of other views lead to them, too. */
 const kOwners = [
   { name: 'user', label: 'User' },
   { name: 'account', label: 'Account' },
   { name: 'qos', label: 'QOS' },
 ] as const;
+
+/** Those of the jobs that are shown; each is there while it is chosen. */
+function ownersOf(data: Queue | null, name: 'user' | 'account' | 'qos') {
+  const names = (data?.jobs ?? []).flatMap((job) => job[name] ?? []);
+  return [...new Set(names)].sort().map((value) => ({ value, label: value }));
+}
 
 const kStates = [
   { value: 'pending', label: 'pending' },
