@@ -62,6 +62,9 @@ test('Durations read as people say them', async () => {
 });
 
 test('Memory is in the unit in which it is a whole number', async () => {
+  const { memoryUse } = await load('words/numbers.ts');
+  assert.equal(memoryUse(19e9, 24 * 2 ** 30), '17.7 of 24 GiB');
+  assert.equal(memoryUse(28.6e9, 48e9), '26.6 of 48 GiB', 'sold as 48 GB');
   const { memory, grouped, percent } = await load('words/numbers.ts');
   assert.deepEqual([25769803776, 48000000000, 11e9 + 5, 0, null].map(memory), ['24 GiB', '48 GB', '10.2 GiB', '–', '–']);
   assert.deepEqual([1204, null, 0].map(grouped), ['1,204', '–', '0']);

@@ -28,6 +28,12 @@ export function memory(bytes: number | null | undefined): string {
   return `${gib(bytes)} GiB`;
 }
 
+/** "17.7 of 24 GiB". A card's memory may be given in GB as it is sold by, which are as many GiB. */
+export function memoryUse(bytes: number, card: number): string {
+  const sold = card % kGib !== 0 && card % 1e9 === 0;
+  return `${gib(bytes)} of ${memory(sold ? (card / 1e9) * kGib : card)}`;
+}
+
 /** GiB with one decimal, without the unit. */
 export function gib(bytes: number): string {
   return (bytes / kGib).toFixed(1);

@@ -6,7 +6,7 @@ import type { Axis } from '../../charts/time_axis';
 import { CopyLine } from '../../parts/copy';
 import { Name } from '../../parts/name';
 import { durationRange, length, waitLevel } from '../../words/durations';
-import { decimal, gib, memory, percent, plural } from '../../words/numbers';
+import { decimal, memoryUse, percent, plural } from '../../words/numbers';
 import { clockRange } from '../../words/times';
 import { submitCommand } from './command';
 import type { Asked } from './command';
@@ -67,7 +67,7 @@ export function RankRow({ strategy: one, among, asked, price, axis, dated }: Ran
         <td data-head="Batch × acc. × GPUs">
           {one.micro_batch} × {one.accumulation} × {gpus} = {one.effective_batch_size}
           <span class="sub">
-            {one.precision} · {one.memory_checked ? `${gib(one.memory_bytes)} of ${memory(one.gpu_memory_bytes)}` : 'memory not checked'}
+            {one.precision} · {one.memory_checked ? memoryUse(one.memory_bytes, one.gpu_memory_bytes) : 'memory not checked'}
           </span>
         </td>
         {price ? (
