@@ -136,6 +136,8 @@ test('A daemon that is starting says so, and the page fills when it has started'
         () => condition(page),
         (is) => is === 'starting',
       );
+      assert.equal(await page.locator('.trouble, .banner, .waiting').count(), 1, 'it is said once');
+      assert.doesNotMatch(await page.locator('main').innerText(), /asking/i);
       world.fake.set({ starting: false });
       world.fake.push();
       await until(

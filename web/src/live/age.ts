@@ -37,9 +37,7 @@ export function announcement(live: Live): string {
         : 'gpuadvised cannot be reached. Trying again.';
     case 'stale':
       return `Slurm has not answered since ${staleSince(live)}: ${live.snapshot?.stale_cause ?? ''}`;
-    case 'starting':
-      return 'gpuadvised has not heard from Slurm yet.';
-    default:
+    default: // while it starts, the head has it in short and the views the cause
       return '';
   }
 }

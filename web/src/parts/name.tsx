@@ -1,6 +1,8 @@
 // A name that somebody else chose (job, user, node, partition, reason): set apart from the text
 // around it in both writing directions, clipped, with the whole in its title.
 
+import { grouped } from '../words/numbers';
+
 export function Name({ of, wide }: { of: string | null | undefined; wide?: boolean }) {
   if (of === null || of === undefined || of === '') return <span class="quiet">–</span>;
   return (
@@ -23,7 +25,7 @@ export function Names({ of }: { of: string[] }) {
           <Name of={name} />
         </span>
       ))}
-      {rest > 0 ? ` and ${rest} more` : ''}
+      {rest > 0 ? ` and ${grouped(rest)} more` : ''}
     </span>
   );
 }

@@ -71,8 +71,8 @@ export function Trouble({ error, hasData }: { error: { status: number; code: str
   const waiting = error.code === 'standby' ? 'gpuadvise answers on another host' : 'gpuadvise is starting';
   const again = error.status === 0 || error.status >= 500 || error.status === 429;
   return (
-    <div class={`trouble ${starting ? 'trouble-soft' : ''}`}>
-      <strong>{starting ? waiting : 'No new answer'}</strong>
+    <div class={`trouble ${starting ? 'trouble-soft' : ''}`} role={starting ? 'status' : undefined}>
+      <strong>{starting ? waiting : hasData ? 'No new answer' : 'No answer'}</strong>
       <bdi>{error.message}</bdi>
       {again ? <span>{hasData ? 'Trying again. The last known data is shown below.' : 'Trying again.'}</span> : null}
     </div>

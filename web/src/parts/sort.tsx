@@ -1,6 +1,7 @@
 // Sorting of a table's rows by one column: what is sorted by, and the head that changes it.
 import { useState } from 'preact/hooks';
 import { parseRoute, setParams } from './route';
+import { onWall } from './wall';
 
 export type SortValue = string | number | null | undefined;
 
@@ -55,9 +56,17 @@ interface SortHeadProps {
 
 export function SortHead({ column, sorting, turn, right }: SortHeadProps) {
   const chosen = sorting.column === column;
+  const style = right ? 'right' : undefined;
   const state = !chosen ? 'none' : sorting.down ? 'descending' : 'ascending';
+  if (onWall(parseRoute(window.location.hash))) {
+    return (
+      <th scope="col" class={style}>
+        {column}
+      </th>
+    );
+  }
   return (
-    <th scope="col" class={right ? 'right' : undefined} aria-sort={state}>
+    <th scope="col" class={style} aria-sort={state}>
       <button type="button" class="sort" onClick={() => turn(column)}>
         {column}
         <span class="sort-mark" aria-hidden="true">

@@ -7,8 +7,11 @@ import type { Route, View } from './route';
 const kTurns: View[] = ['now', 'nodes', 'queue'];
 const kLeastSeconds = 5;
 
-export function useWall({ view, params }: Route): void {
-  const wall = params.get('wall') === '1';
+export const onWall = ({ params }: Route): boolean => params.get('wall') === '1';
+
+export function useWall(route: Route): void {
+  const { view, params } = route;
+  const wall = onWall(route);
   const seconds = wall ? numberParam(params, 'rotate', 0) : 0;
   useLayoutEffect(() => {
     document.documentElement.classList.toggle('wall', wall);

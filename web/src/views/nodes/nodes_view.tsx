@@ -188,7 +188,7 @@ function Found({ data, open, broken }: { data: Nodes; open: string | null; broke
 function conditionOptions(data: Nodes | null) {
   const counted = (value: string, words: string, count: (of: Nodes['conditions']) => number) => ({
     value,
-    label: data ? `${words} (${count(data.conditions)})` : words,
+    label: data ? `${words} (${grouped(count(data.conditions))})` : words,
   });
   return [
     ...kConditions.map((condition) => counted(condition, kConditionWords[condition], (of) => of[condition] ?? 0)),

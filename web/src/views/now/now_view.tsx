@@ -41,9 +41,9 @@ export function NowView({ params }: { params: URLSearchParams }) {
     <div class="answered" aria-busy={!ready.current || waits.loading}>
       {waits.error ? <Trouble error={waits.error} hasData={data !== null} /> : null}
       <Of answer={asked.selection?.data ?? data}>
-        <StartsPanel asked={asked} params={params} now={now} />
+        <StartsPanel asked={asked} params={params} now={now} failed={waits.error !== null && data === null} />
       </Of>
-      {!ready.current ? <p class="waiting">Asking the daemon …</p> : null}
+      {!ready.current && !waits.error ? <p class="waiting">Asking the daemon …</p> : null}
       {ready.current && data ? (
         <Of answer={data}>
           <Types
