@@ -164,7 +164,11 @@ Result<void> TrainFile::TakeSection(const std::string& section) {
       return BadInput(fmt::format("{}: {} is no key and no section; did you mean {}?", path_,
                                   Quoted(key), Quoted(near)));
     }
-    if (!spec_.contains(key)) spec_[key] = value;  // the reader refuses what it does not know
+    if (!spec_.contains(key)) {
+      spec_[key] = value;  // the reader refuses what it does not know
+    } else if (key != "model" && value.is_object() && spec_[key].is_object()) {
+      spec_[key].insert(value.begin(), value.end());  // which keeps what is there
+    }
   }
   if (!spec_.contains("name")) spec_["name"] = section_;
   return {};

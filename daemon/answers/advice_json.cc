@@ -90,7 +90,7 @@ api::Strategy StrategyRow(const Strategy& strategy, size_t rank, const AdviceReq
   row.memory_bytes = first.memory_bytes;
   row.memory_checked = strategy.MemoryChecked();
   row.gradient_checkpointing = first.checkpointing;
-  row.gpu_memory_bytes = std::llround(placement.pool->model->memory_gb * 1e9);
+  row.gpu_memory_bytes = placement.pool->model->memory_bytes;
   if (strategy.delay) {
     row.others_delay_seconds = Whole(strategy.delay->seconds);
     row.others_delayed = Hundredths(strategy.delay->jobs);

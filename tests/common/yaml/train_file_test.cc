@@ -55,6 +55,12 @@ TEST(TrainFile, ATrainingOutsideASectionIsItsOwn) {
                         .spec();
   EXPECT_EQ(spec["training"]["max_steps"], 9);
   EXPECT_EQ(spec["model"]["preset"], "x");
+  const json own = Read(
+                       "training: {max_steps: 9, bf16: true}\n"
+                       "small: {training: {max_steps: 3}}\n",
+                       "small")
+                       .spec();
+  EXPECT_EQ(own["training"], json::parse(R"({"max_steps": 3, "bf16": true})"));
   EXPECT_EQ(spec["objectiv"], "cost") << "which the reader refuses";
   EXPECT_EQ(Refusal("small: {training: {max_steps: 9}}\nresurces: {cpus_per_gpu: 2}\n", "small"),
             "train.yaml: 'resurces' is no key and no section; did you mean 'resources'?");
