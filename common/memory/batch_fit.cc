@@ -77,6 +77,17 @@ int64_t LargestMicroBatch(const MemoryLine& line, const GpuModel& gpu, double ma
   return static_cast<int64_t>(std::min(samples, static_cast<double>(kMaxMicroBatch)));
 }
 
+int64_t LargestAtPeakOfOne(int64_t most, const std::function<double(int64_t)>& bytes) {
+  const double one = bytes(1);
+  int64_t fits = 1;
+  int64_t more = most + 1;  // the smallest that is too large
+  while (more - fits > 1) {
+    const int64_t between = fits + (more - fits) / 2;
+    (bytes(between) <= one ? fits : more) = between;
+  }
+  return fits;
+}
+
 Result<BatchPlan> PlanBatch(const TrainingSpec& training, int64_t gpus, int64_t largest) {
   assert(gpus >= 1 && largest >= 1);
   if (training.micro_batch && *training.micro_batch > largest) {

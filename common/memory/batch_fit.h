@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "common/base/error.h"
 #include "common/gpu/gpu_catalogue.h"
@@ -29,6 +30,11 @@ inline constexpr double kRecommendedMargin = 0.20;
 // Largest micro-batch that fits `gpu` with a share `margin` (0..1) of memory left free; 0 if no
 // sample fits. At most kMaxMicroBatch.
 int64_t LargestMicroBatch(const MemoryLine& line, const GpuModel& gpu, double margin);
+
+// Largest micro-batch up to `most` that takes no more memory than one sample: where the optimizer's
+// step is the peak, further samples are free. `bytes`: of a micro-batch, not falling. REQUIRES:
+// most >= 1.
+int64_t LargestAtPeakOfOne(int64_t most, const std::function<double(int64_t)>& bytes);
 inline constexpr int64_t kMaxMicroBatch = 1'000'000;
 
 // Bytes for `micro_batch` samples.

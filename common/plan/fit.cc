@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "common/base/words.h"
 #include "common/memory/activations.h"
+#include "common/memory/batch_fit.h"
 #include "common/memory/measured_memory.h"
 #include "common/models/optimizer_bytes.h"
 #include "common/plan/observed_batches.h"
@@ -156,7 +156,13 @@ class RowCounter {
   void ChooseBatch(FitRow& row) {
     const std::optional<int64_t>& fixed = training_.micro_batch;
     int64_t largest = std::max<int64_t>(row.recommended, 1);
-    if (row.recommended == 0) largest = LargestAsOne(row.aggressive);
+    if (row.recommended == 0 && row.aggressive > 0) {
+      largest = LargestAtPeakOfOne(row.aggressive, [this](int64_t batch) {
+        TrainingSetup setup = setup_;
+        setup.micro_batch = batch;
+        return Bytes(setup);
+      });
+    }
     // A batch that the user chose may use the margin, as in advise.
     if (fixed) largest = std::max(largest, std::min(*fixed, row.aggressive));
     setup_.micro_batch = question_.micro_batch.value_or(fixed.value_or(largest));
@@ -175,20 +181,6 @@ class RowCounter {
     if (setup_.zero_stage > 0 && setup_.gpus == 1) {
       row.notes.push_back("ZeRO and FSDP shard nothing on one GPU");
     }
-  }
-
-  // The largest micro-batch up to `most` that takes no more than 1 does, as advise has it.
-  int64_t LargestAsOne(int64_t most) const {
-    TrainingSetup setup = setup_;
-    setup.micro_batch = 1;
-    const double one = Bytes(setup);
-    int64_t fits = 1;
-    for (int64_t step = std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(most, 1))); step > 0;
-         step /= 2) {
-      setup.micro_batch = fits + step;
-      if (setup.micro_batch <= most && Bytes(setup) <= one) fits += step;
-    }
-    return fits;
   }
 
   // Assumptions behind the computed memory, one sentence each.

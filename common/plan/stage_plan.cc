@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "common/base/bytes.h"
 #include "common/base/unix_time.h"
 #include "common/memory/adapters.h"
+#include "common/memory/batch_fit.h"
 #include "common/memory/measured_memory.h"
 #include "common/memory/memory_model.h"
 #include "common/memory/memory_range.h"
@@ -39,15 +39,6 @@ struct MemoryBasis {
     const double usable = UsableBytes(gpu) / correction;
     return LargestMicroBatch(*shape, setup, usable * (1 - margin),
                              margin > 0 ? usable : std::numeric_limits<double>::infinity());
-  }
-  // The largest micro-batch up to `most` that takes no more than 1 does: where the optimizer's step
-  // is the peak, a larger one is free. REQUIRES: most >= 1.
-  int64_t LargestAsOne(int64_t most) const {
-    int64_t fits = 1;
-    for (int64_t step = std::bit_floor(static_cast<uint64_t>(most)); step > 0; step /= 2) {
-      if (fits + step <= most && Bytes(fits + step) <= Bytes(1)) fits += step;
-    }
-    return fits;
   }
   int64_t Bytes(int64_t micro_batch) const {
     if (line) return MemoryOf(*line, micro_batch);
@@ -118,7 +109,9 @@ Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
   if (fits >= 1) return std::min(fits, seen.ran_out - 1);
   if (most >= 1) {
     plan.lesson = "it fits only inside the safety margin of memory";
-    return basis.LargestAsOne(std::min(most, seen.ran_out - 1));
+    return LargestAtPeakOfOne(std::min(most, seen.ran_out - 1), [&basis](int64_t batch) {
+      return static_cast<double>(basis.Bytes(batch));
+    });
   }
   std::string why = fmt::format("one sample takes {:.1f} GiB, the GPU has {:g} GiB",
                                 Bytes{basis.Bytes(1)}.GiB(), gpu.memory_gb);

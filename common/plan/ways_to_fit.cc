@@ -38,8 +38,7 @@ std::vector<std::string> WaysToFit(const TrainSpec& spec, const ModelPresets& pr
         stages ? ChangesThatFit(*stages) : std::vector<std::string>();
     if (changes.empty()) continue;
     sentences.push_back(fmt::format("{} × {}: one sample would fit with {}",
-                                    place.gpu->display_name, place.count,
-                                    JoinNames(changes)));
+                                    place.gpu->display_name, place.count, JoinNames(changes)));
     if (sentences.size() == kMostSentences) break;
   }
   return sentences;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+
 namespace gpuadvise {
 namespace {
 
@@ -30,6 +32,17 @@ TEST(LargestMicroBatch, IsTheGuidesFormulaWithoutMargin) {
 TEST(LargestMicroBatch, GivesTheGuidesTableOn24GBWithItsMargins) {
   EXPECT_EQ(LargestMicroBatch(kGr00t, Card(24), 2 * kRecommendedMargin), 6);
   EXPECT_EQ(LargestMicroBatch(kGr00t, Card(24), kRecommendedMargin), 10);
+}
+
+TEST(LargestAtPeakOfOne, IsTheLargestBeforeMemoryGrows) {
+  for (const int64_t flat : {1, 2, 5, 8}) {
+    const auto bytes = [flat](int64_t batch) {
+      return batch <= flat ? 100.0 : 100.0 + static_cast<double>(batch);
+    };
+    for (const int64_t most : {1, 2, 3, 7, 64}) {
+      EXPECT_EQ(LargestAtPeakOfOne(most, bytes), std::min(flat, most));
+    }
+  }
 }
 
 TEST(LargestMicroBatch, IsZeroWhereNothingFits) {
