@@ -373,6 +373,8 @@ class Writer {
 
   // Slurm gives an AMD job its GPUs by ROCR_VISIBLE_DEVICES; what the others list are places there.
   void PutListsOfAmd() {
+    constexpr int64_t kMostOfNode = 64;
+    if (training_.layout.gpus_per_node > kMostOfNode) return;
     std::string list;
     for (int64_t i = 0; i < training_.layout.gpus_per_node; ++i) {
       list += (i == 0 ? "" : ",") + std::to_string(i);

@@ -1167,6 +1167,13 @@ TEST(TrainYamlFromScript, CountsOfGpusAreKnownByTheirNames) {
   EXPECT_TRUE(Says(amd.report.unclear, "one kind of node"));
 }
 
+TEST(TrainYamlFromScript, AnAbsurdNumberOfTasksTakesNoTime) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:4 --ntasks-per-node=4555555555\n"
+      "srun python train.py --batch_size 8\n");
+  EXPECT_TRUE(made.error.empty());
+}
+
 TEST(TrainYamlFromScript, WhatASourcedFileMayReadStays) {
   const std::string end = "torchrun --nproc_per_node=4 train.py --batch_size 8 $FLAGS\n";
   EXPECT_EQ(From("MODE=fast\nsource env.sh\n" + end).yaml["setup"].size(), 2);
