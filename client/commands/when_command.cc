@@ -84,8 +84,6 @@ std::vector<std::string> SplitAtHetjobs(std::string_view script) {
   return parts;
 }
 
-// The script's #SBATCH lines, overridden by the command line: one request, or one for each part of
-// a heterogeneous job.
 // Refuses what sbatch does not take for a script.
 Result<void> CheckBatchScript(std::string_view text, const std::string& file) {
   if (!text.starts_with("#!")) {
@@ -100,6 +98,8 @@ Result<void> CheckBatchScript(std::string_view text, const std::string& file) {
                   1 + std::count(text.begin(), text.begin() + static_cast<long>(end), '\n')));
 }
 
+// The script's #SBATCH lines, overridden by the command line: one request, or one for each part of
+// a heterogeneous job.
 Result<std::vector<SbatchRequest>> ReadQuestion(const WhenCommand& command) {
   std::vector<SbatchRequest> requests;
   std::string script;

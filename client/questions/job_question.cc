@@ -131,6 +131,11 @@ class QuestionBuilder {
   std::optional<Error> error_;
 };
 
+bool IsCard(std::string_view name) {
+  const Result<GpuCatalogue> cards = KnownCards({}, "", nullptr);
+  return cards && cards->Resolve(name) != nullptr;
+}
+
 // Refuses a GPU that --gres names as if it were a GRES of its own: l40s:6, gpus:2. sbatch would,
 // too.
 Result<void> CheckGresNames(const std::string& gres) {
@@ -138,11 +143,10 @@ Result<void> CheckGresNames(const std::string& gres) {
     std::string_view name =
         item.starts_with("gres:") || item.starts_with("gres/") ? item.substr(5) : item;
     name = name.substr(0, name.find_first_of(":=("));
-    if (name.empty() || IsOneOf(LowerCase(std::string(name)), {"gpu", "gpumem", "gpuutil"}))
-      continue;
-    const bool like_gpu = LowerCase(std::string(name)).starts_with("gpu");
-    const Result<GpuCatalogue> cards = KnownCards({}, "", nullptr);
-    if (!like_gpu && (!cards || cards->Resolve(name) == nullptr)) continue;
+    const std::string plain = LowerCase(std::string(name));
+    if (IsOneOf(plain, {"", "gpu", "gpumem", "gpuutil", "shard", "mps"})) continue;
+    const bool like_gpu = plain.starts_with("gpu");
+    if (!like_gpu && !IsCard(name)) continue;
     const std::string rest(item.substr(item.find(name) + name.size()));
     return BadOption(
         "gres", fmt::format("\"{}\" is no GRES of GPUs; write {}", name,

@@ -94,24 +94,6 @@ std::string CalledScript(const std::vector<ScriptStatement>& statements,
   return sentence;
 }
 
-}  // namespace
-
-int SubmissionIn(const std::vector<ScriptStatement>& statements) {
-  for (const ScriptStatement& statement : statements) {
-    for (const ScriptCommand& command : statement.commands) {
-      const bool within =
-          std::any_of(command.words.begin(), command.words.end(), [](const std::string& word) {
-            return word.find("$(sbatch ") != std::string::npos ||
-                   word.find("`sbatch ") != std::string::npos;
-          });
-      if (within || command.words[0] == "sbatch") return command.line;
-    }
-  }
-  return 0;
-}
-
-namespace {
-
 // The one of `found` that is most like a training, else the last command that may start one in a
 // way that is not known. Errors: there is neither, or another script may have it.
 Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
@@ -179,6 +161,20 @@ void ShiftLines(size_t index, int lines, std::vector<ScriptStatement>& statement
 }
 
 }  // namespace
+
+int SubmissionIn(const std::vector<ScriptStatement>& statements) {
+  for (const ScriptStatement& statement : statements) {
+    for (const ScriptCommand& command : statement.commands) {
+      const bool within =
+          std::any_of(command.words.begin(), command.words.end(), [](const std::string& word) {
+            return word.find("$(sbatch ") != std::string::npos ||
+                   word.find("`sbatch ") != std::string::npos;
+          });
+      if (within || command.words[0] == "sbatch") return command.line;
+    }
+  }
+  return 0;
+}
 
 std::string FillInMark(std::string_view text) {
   for (size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {

@@ -116,7 +116,7 @@ void SayWhatTheTextDoes(const std::vector<ScriptStatement>& statements,
 }
 
 // Of the training, of how it is started, and of what surrounds it.
-void AddDoubtsOfTraining(const ReadSource& source, ScriptReport& report) {
+void AddDoubtsOfTraining(const ScriptAsRead& source, ScriptReport& report) {
   const FoundTraining& chosen = source.script.chosen;
   const LaunchCommand& launch = chosen.launch;
   if (IsLoginShell(source.text) || (launch.in_login_shell && !source.stays)) {
@@ -179,7 +179,7 @@ void AddDoubtsOfOptions(const ParsedArguments& parsed, ScriptReport& report) {
 
 }  // namespace
 
-void AddDoubts(const ReadSource& source, ScriptReport& report) {
+void AddDoubts(const ScriptAsRead& source, ScriptReport& report) {
   AddDoubtsOfTraining(source, report);
   AddDoubtsOfOptions(source.options, report);
   const LaunchCommand& launch = source.script.chosen.launch;

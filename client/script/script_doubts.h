@@ -12,7 +12,7 @@
 
 namespace gpuadvise::client {
 
-struct ReadSource {
+struct ScriptAsRead {
   std::string_view text;  // as it was written
   const ParsedArguments& options;
   const ReadScript& script;
@@ -22,6 +22,6 @@ struct ReadSource {
 
 // Adds to `report` what the script of `source` does and its train.yaml does not: a login shell,
 // arguments, further trainings, conditions, options that are no option of sbatch's. Pure.
-void AddDoubts(const ReadSource& source, ScriptReport& report);
+void AddDoubts(const ScriptAsRead& source, ScriptReport& report);
 
 }  // namespace gpuadvise::client

@@ -157,7 +157,7 @@ class SetupReader {
       const size_t equals = word.find('=');
       const std::string name = word.substr(0, equals);
       if (IsSlurms(name)) {
-        Leave(fmt::format("line {}: {}: Slurm sets it", command.line, Shown(word)));
+        Leave(fmt::format("line {}: {}: Slurm gives the job its GPUs", command.line, Shown(word)));
       } else if (exported && IsPlainValue(word.substr(equals + 1)) && !IsInLines(name)) {
         std::erase_if(setup_.env, [&](const auto& earlier) { return earlier.first == name; });
         setup_.env.emplace_back(name, *variables_.ValueOf(word.substr(equals + 1)));
@@ -289,10 +289,6 @@ class SetupReader {
   ScriptSetup setup_;
   bool has_lines_of_a_folder_ = false;
 };
-
-}  // namespace
-
-namespace {
 
 // Whether the text of another file, or of a command's output, runs in this shell and may read any
 // of its variables; those that set up environments do not.

@@ -40,7 +40,8 @@ struct StagePlan {
   double checkpoint_seconds = 0;      // part of it: writing checkpoints
   double roofline_seconds = 0;        // lower bound: matrix products at the card's rate; 0: unknown
   double sigma = 0;
-  std::string lesson;        // "micro-batch 2 ran out of memory there, in 1 of your runs"; "": none
+  std::string lesson;        // "micro-batch 2 ran out of memory there, in 1 of your runs", or that
+                             // only the safety margin has room; "": none
   std::string basis;         // of the run time, for people
   std::string disagreement;  // between timings, for people; "": none
   StepSeconds step;          // one optimizer step by part; all 0 unless computed
