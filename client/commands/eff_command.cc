@@ -236,7 +236,7 @@ int Run(EffCommand& command, const CommandContext& context) {
                   console);
   }
   AddSampled(context.api, &jobs);
-  if (const std::string missing = AddGpuMetrics(context.settings.metrics, GetByHttp, &jobs);
+  if (const std::string missing = AddGpuMetrics(context.settings.metrics, GetFromPrometheus, &jobs);
       !missing.empty()) {
     console.Complain("gpuadvise: " + missing);
   }

@@ -1,9 +1,9 @@
 // State of one Slurm cluster at one moment: a plain value.
 //
 // Built by a collector from Slurm's answers, kept by the daemon, read by forecast and advice. All
-// fields are Slurm's, in Slurm's words; nothing is inferred. Times are unix seconds, durations
-// seconds, memory MiB (Slurm's "MB"); names end in their unit. Absent, infinite and a number are
-// different (SlurmNumber); a missing time is nullopt.
+// fields are Slurm's, in Slurm's words, but for Node::gpus_idle; nothing is inferred. Times are
+// unix seconds, durations seconds, memory MiB (Slurm's "MB"); names end in their unit. Absent,
+// infinite and a number are different (SlurmNumber); a missing time is nullopt.
 //
 // Canonical form, produced by collectors and kept by `ToJson`: nodes, partitions, reservations and
 // QOS sorted by name, jobs and associations by id, node lists expanded in Slurm's order, GpuCounts
@@ -87,6 +87,9 @@ struct Node {
   int64_t shards_allocated = 0;
   int64_t mps = 0;  // gres/mps: likewise, in percent of a GPU as numbered by the site
   int64_t mps_allocated = 0;
+  // GPUs that did nothing for 30 minutes, allocated or not: not Slurm's, from the site's
+  // Prometheus.
+  int64_t gpus_idle = 0;
   std::vector<std::string> features;  // active
   int64_t weight = 1;                 // Slurm fills low weights first
   friend bool operator==(const Node&, const Node&) = default;
@@ -319,6 +322,8 @@ struct SchedulerConfig {
   int64_t kill_wait_seconds = 0;
   int64_t min_job_age_seconds = 0;
   SchedulerHealth health;
+  bool counts_idle_gpus = false;  // whether Node::gpus_idle is known
+  std::string idle_gpus_problem;  // why it is not; "": it is, or there is no Prometheus
   friend bool operator==(const SchedulerConfig&, const SchedulerConfig&) = default;
 };
 

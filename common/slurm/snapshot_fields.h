@@ -35,6 +35,7 @@ void VisitFields(const Node*, F&& f) {
   f("shards_allocated", &Node::shards_allocated, FieldKind::kPlain);
   f("mps", &Node::mps, FieldKind::kPlain);
   f("mps_allocated", &Node::mps_allocated, FieldKind::kPlain);
+  f("gpus_idle", &Node::gpus_idle, FieldKind::kPlain);
   f("features", &Node::features, FieldKind::kPlain);
   f("weight", &Node::weight, FieldKind::kPlain);
 }
@@ -259,6 +260,8 @@ void VisitFields(const SchedulerConfig*, F&& f) {
   f("kill_wait_seconds", &C::kill_wait_seconds, FieldKind::kPlain);
   f("min_job_age_seconds", &C::min_job_age_seconds, FieldKind::kPlain);
   f("health", &C::health, FieldKind::kPlain);
+  f("counts_idle_gpus", &C::counts_idle_gpus, FieldKind::kPlain);
+  f("idle_gpus_problem", &C::idle_gpus_problem, FieldKind::kPlain);
 }
 
 template <typename F>

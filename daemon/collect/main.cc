@@ -13,9 +13,11 @@
 #include <cstring>
 #include <ctime>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -23,6 +25,7 @@
 #include "common/slurm/snapshot_records.h"
 #include "daemon/collect/accounting.h"
 #include "daemon/collect/collect_loop.h"
+#include "daemon/collect/idle_gpus.h"
 #include "daemon/collect/replay.h"
 #include "daemon/collect/sim.h"
 #include "daemon/collect/slurm_api.h"
@@ -43,6 +46,7 @@ struct Arguments {
   SlurmRestOptions rest;
   SimOptions sim;
   AccountingOptions accounting;
+  IdleGpusOptions idle;
 };
 
 std::chrono::milliseconds Milliseconds(double seconds) {
@@ -71,6 +75,8 @@ std::vector<Option> OptionsOf(Arguments& to) {
           {"jwt-file", &to.rest.token_file, "slurm-rest: file with a token for it"},
           {"rest-user", &to.rest.user, "slurm-rest: whose token it is, where it does not say"},
           {"ca-file", &to.rest.ca_file, "slurm-rest: certificates that https is checked with"},
+          {"prometheus", &to.idle.prometheus, "URL of a Prometheus that knows of idle GPUs"},
+          {"idle-gpus-query", &to.idle.query, "what it is asked: idle GPUs by node"},
           {"since", &to.accounting.since, "accounting: from here, unix seconds"},
           {"until", &to.accounting.until, "accounting: to here, unix seconds"},
           {"seed", &to.sim.seed, "sim: which world (1)"},
@@ -218,11 +224,12 @@ int Main(int argc, char** argv) {
   if (arguments.source == "accounting") return Account(arguments);
   SourceResult source = MakeSource(arguments);
   if (!source) return RefuseSource(arguments, source.error());
+  const std::unique_ptr<Source> whole = WithIdleGpus(std::move(*source), arguments.idle);
   LoopOptions options;
   options.source_name = arguments.source;
   options.interval = Milliseconds(arguments.interval_seconds);
   options.once = arguments.once;
-  return RunCollectLoop(**source, options);
+  return RunCollectLoop(*whole, options);
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ class Source {
 
  protected:
   void CountRequest() const { ++requests_; }
+  void CountRequests(int64_t requests) const { requests_ += requests; }
 
  private:
   mutable int64_t requests_ = 0;

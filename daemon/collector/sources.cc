@@ -42,6 +42,11 @@ CollectorCandidate SlurmCandidate(const std::string& name, const Settings& setti
     candidate.command.words.insert(candidate.command.words.end(),
                                    {"--bin-dir", settings.slurm_bin_dir});
   }
+  if (!settings.prometheus.empty()) {
+    candidate.command.words.insert(
+        candidate.command.words.end(),
+        {"--prometheus", settings.prometheus, "--idle-gpus-query", settings.idle_gpus_query});
+  }
   if (name == "slurm-rest") AddSlurmrestd(settings.slurmrestd, candidate.command.words);
   if (!settings.slurm_conf.empty()) {
     candidate.command.environment.push_back("SLURM_CONF=" + settings.slurm_conf);

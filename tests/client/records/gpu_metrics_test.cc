@@ -47,7 +47,8 @@ TEST(NumberOfQuery, SaysWhatIsWrong) {
   };
   EXPECT_EQ(said(R"({"status":"error","errorType":"bad_data","error":"parse error at 3"})"),
             "parse error at 3");
-  EXPECT_THAT(said(R"({"status":"success","data":{"resultType":"vector","result":[{},{}]}})"),
+  EXPECT_THAT(said(R"({"status":"success","data":{"resultType":"vector","result":[
+                {"metric":{},"value":[1,"2"]},{"metric":{},"value":[1,"3"]}]}})"),
               HasSubstr("2 series"));
   for (const char* wild :
        {"", "[]", "{}", "<html>", R"({"status":1})", R"({"status":"success","data":[]})",
