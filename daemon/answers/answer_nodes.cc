@@ -51,7 +51,7 @@ class NodeRows {
 
   // REQUIRES: `node` is one of the page.
   api::ClusterNode RowOf(const Node& node, const Visibility& seen, const KeptNodes& kept,
-                         GpuLabels& labels) const;
+                         const IdleAllocated& idle, GpuLabels& labels) const;
 
  private:
   struct Held {
@@ -184,7 +184,7 @@ api::NodeReservation NodeRows::ReservationOf(const Reservation& reservation) con
 }
 
 api::ClusterNode NodeRows::RowOf(const Node& node, const Visibility& seen, const KeptNodes& kept,
-                                 GpuLabels& labels) const {
+                                 const IdleAllocated& idle, GpuLabels& labels) const {
   const OfNode& of = nodes_.at(node.name);
   const bool is_kept = kept.contains(node.name);
   api::ClusterNode row;
@@ -206,6 +206,9 @@ api::ClusterNode NodeRows::RowOf(const Node& node, const Visibility& seen, const
   row.shards_allocated = node.shards_allocated;
   row.gpus = GpusOf(node, is_kept, labels);
   AddJobs(of, seen, row);
+  if (const auto found = idle.find(node.name); found != idle.end()) {
+    row.idle_allocated = found->second;
+  }
   if (const Job* job = of.promise.job) {
     row.promised.emplace().start = of.promise.start;
     if (seen.SeesOneOf(job->request.partitions)) row.promised->job_id = job->id;
@@ -221,6 +224,23 @@ std::vector<api::NodeGroup> GroupsOf(const std::vector<PoolCount>& pools) {
                       pool.gpus.free, pool.gpus.used, pool.gpus.promised, pool.gpus.unavailable});
   }
   return groups;
+}
+
+std::optional<api::IdleAllocated> IdleAllocatedOf(const Snapshot& snapshot,
+                                                  const IdleAllocated& idle, const Visibility& seen,
+                                                  const Submitter& caller, GpuLabels& labels) {
+  const SchedulerConfig& config = snapshot.config;
+  if (!config.counts_idle_gpus && config.idle_gpus_problem.empty()) return std::nullopt;
+  api::IdleAllocated sum;
+  for (const auto& [node, gpus] : idle) {
+    if (!seen.SeesOneOf(labels.PartitionsOf(std::string(node)))) continue;
+    ++sum.nodes;
+    sum.gpus += gpus;
+  }
+  if (!config.counts_idle_gpus) {
+    sum.problem = caller.uid >= 0 ? config.idle_gpus_problem : "Prometheus does not answer";
+  }
+  return sum;
 }
 
 std::vector<api::BrokenGpus> BrokenOf(const Snapshot& snapshot, const Visibility& seen,
@@ -262,12 +282,14 @@ nlohmann::json AnswerNodes(const NodesFilter& filter, const AdviceContext& conte
   api::Nodes answer;
   answer.groups = GroupsOf(CountPools(snapshot, seen, kept, labels));
   answer.broken = BrokenOf(snapshot, seen, kept, labels);
+  answer.idle_allocated = IdleAllocatedOf(snapshot, matching.idle_allocated, seen, caller, labels);
   const auto& [free, partly, busy, promised, drained, down] = matching.conditions;
   answer.conditions = {free, partly, busy, promised, drained, down};
   if (nodes_are_private) matching.nodes.clear();
   const std::vector<const Node*> page = matching.PageOf(filter, kMostNodes);
   const NodeRows rows(page, context, starts, caller);
-  for (const Node* node : page) answer.nodes.push_back(rows.RowOf(*node, seen, kept, labels));
+  for (const Node* node : page)
+    answer.nodes.push_back(rows.RowOf(*node, seen, kept, matching.idle_allocated, labels));
   answer.total = static_cast<int64_t>(matching.nodes.size());
   answer.offset = static_cast<int64_t>(filter.offset);
   nlohmann::json document = ToJson(answer);

@@ -37,6 +37,13 @@ bool Matches(const Node& node, const NodesFilter& filter, const Visibility& seen
   return filter.search.empty() || IsFound(node, filter.search, caller);
 }
 
+bool HasCondition(const Node& node, NodeUse use, const NodesFilter& filter,
+                  const IdleAllocated& idle) {
+  if (filter.idle_allocated) return idle.contains(node.name);
+  if (filter.broken) return IsBroken(use);
+  return !filter.condition || *filter.condition == use;
+}
+
 }  // namespace
 
 std::vector<const Node*> MatchingNodes::PageOf(const NodesFilter& filter, size_t most) const {
@@ -50,13 +57,12 @@ MatchingNodes MatchNodes(const Snapshot& snapshot, const NodesFilter& filter,
                          const Visibility& seen, const Submitter& caller, const KeptNodes& kept,
                          GpuLabels& labels) {
   MatchingNodes matching;
+  matching.idle_allocated = CountIdleAllocated(snapshot);
   for (const Node& node : snapshot.nodes) {
     if (!Matches(node, filter, seen, caller, labels)) continue;
     const NodeUse use = UseOf(node, kept.contains(node.name));
     ++matching.conditions[static_cast<size_t>(use)];
-    if (filter.broken ? IsBroken(use) : !filter.condition || *filter.condition == use) {
-      matching.nodes.push_back(&node);
-    }
+    if (HasCondition(node, use, filter, matching.idle_allocated)) matching.nodes.push_back(&node);
   }
   return matching;
 }

@@ -9,6 +9,7 @@
 
 #include "common/gpu/gpu_labels.h"
 #include "common/slurm/submitter.h"
+#include "daemon/answers/idle_allocated.h"
 #include "daemon/answers/node_use.h"
 #include "daemon/answers/pool_counts.h"
 #include "daemon/answers/views.h"
@@ -20,6 +21,7 @@ namespace gpuadvise::daemon {
 struct MatchingNodes {
   std::vector<const Node*> nodes;
   std::array<int64_t, std::size(kNodeUses)> conditions{};
+  IdleAllocated idle_allocated;  // of all nodes
 
   // The page that `filter` asks for, of at most `most`.
   std::vector<const Node*> PageOf(const NodesFilter& filter, size_t most) const;

@@ -78,9 +78,10 @@ struct NodesFilter {
   std::string partition;
   std::string gpu;  // catalogue id
   std::optional<NodeUse> condition;
-  bool broken = false;  // down and drained ones
-  std::string node;     // a whole name
-  std::string search;   // part of the name, a feature, the state or the reason, in any case
+  bool broken = false;          // down and drained ones
+  bool idle_allocated = false;  // those with allocated GPUs that do nothing
+  std::string node;             // a whole name
+  std::string search;           // part of the name, a feature, the state or the reason, in any case
   size_t offset = 0;
   size_t limit = 200;
 };

@@ -242,12 +242,13 @@ Result<void> TakeNodes(const std::string& name, const std::string& value, NodesF
   if (name == "node") filter.node = value;
   if (name != "condition" || value.empty()) return TakePage(name, value, filter);
   filter.broken = value == "broken";
-  if (filter.broken) return {};
+  filter.idle_allocated = value == "idle_allocated";
+  if (filter.broken || filter.idle_allocated) return {};
   filter.condition = NodeUseNamed(value);
   if (filter.condition) return {};
   return BadInput(
-      fmt::format("condition is {}; write free, partly, busy, promised, drained, down or "
-                  "broken",
+      fmt::format("condition is {}; write free, partly, busy, promised, drained, down, broken or "
+                  "idle_allocated",
                   Quoted(value)));
 }
 

@@ -78,3 +78,28 @@ test('Operators see how long the scheduler takes, or why that is not known', () 
       );
     }),
   ));
+
+test('Allocated GPUs that do nothing are listed with the jobs that hold them, where they are known', () =>
+  withOwnFake(world, {}, (own) =>
+    withPage(own, async (page) => {
+      await visit(page, own.fake.url, 'nodes');
+      assert.doesNotMatch(await page.locator('#map').innerText(), /did nothing/);
+      const node = own.fake.cluster.nodes.find((one) => one.jobs.length > 0);
+      node.idle_allocated = 1;
+      await page.reload();
+      await page.click('#map .note:has-text("At least 1 allocated GPU on 1 node did nothing") a');
+      await until(
+        page,
+        () => rows(page).count(),
+        (count) => count === 1,
+      );
+      const words = await rows(page).innerText();
+      assert.ok(words.includes(node.name) && words.includes(String(node.jobs[0].job_id)), words);
+      assert.deepEqual(await axeFaults(page), []);
+      await page.click(`.broken button:has-text("${node.name}")`);
+      assert.match(await page.locator('aside.details').innerText(), /at least 1 GPU, for 30 minutes/);
+      own.fake.cluster.idle = { nodes: 0, gpus: 0, problem: 'nothing listens there' };
+      await visit(page, own.fake.url, 'nodes');
+      await page.waitForSelector('#map .note:has-text("Idle GPUs are not known: nothing listens there")');
+    }),
+  ));

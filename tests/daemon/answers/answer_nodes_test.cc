@@ -63,6 +63,25 @@ TEST(AnswerNodes, ADrainedNodeHasNothingFreeAndSaysWhy) {
   EXPECT_TRUE(row["next_end_p50"].is_null());
 }
 
+TEST(AnswerNodes, ListsThoseWithAllocatedGpusThatDoNothing) {
+  Snapshot snapshot = SnapshotOf(kSmall);
+  EXPECT_TRUE(Ask(AnswerWorld(snapshot))["idle_allocated"].is_null()) << "no Prometheus";
+  snapshot.config.counts_idle_gpus = true;
+  for (Job& job : snapshot.jobs) job.start_time = kSnapshotTime - 3600;
+  Node& node = *std::find_if(snapshot.nodes.begin(), snapshot.nodes.end(),
+                             [](const Node& each) { return each.name == "n1"; });
+  node.gpus_idle = 3;
+  NodesFilter filter;
+  filter.idle_allocated = true;
+  const json answer = Ask(AnswerWorld(snapshot), filter);
+  EXPECT_EQ(answer["idle_allocated"], (json{{"nodes", 1}, {"gpus", 2}, {"problem", nullptr}}));
+  ASSERT_EQ(answer["nodes"].size(), 1u);
+  EXPECT_EQ(answer["nodes"][0]["idle_allocated"], 2) << "the free one may be the third";
+  snapshot.config.counts_idle_gpus = false;
+  snapshot.config.idle_gpus_problem = "nothing listens there";
+  EXPECT_EQ(Ask(AnswerWorld(snapshot))["idle_allocated"]["problem"], "nothing listens there");
+}
+
 TEST(AnswerNodes, BrokenOnesAreCountedByTypeAndCanBeListed) {
   Snapshot snapshot = SnapshotOf(
       "node n[1-2] gpu4090:4 state DRAIN reason fan\n"

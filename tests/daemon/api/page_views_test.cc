@@ -78,8 +78,8 @@ TEST_F(PageViews, WhatAPageCannotBeAskedForIsRefusedWithASentence) {
   EXPECT_EQ(refusal("/v1/queue?limit=abc"), "400 limit is 'abc'; write a whole number");
   EXPECT_EQ(refusal("/v1/nodes?limit="), "400 limit is ''; write a whole number");
   EXPECT_EQ(refusal("/v1/nodes?condition=idle"),
-            "400 condition is 'idle'; write free, partly, busy, promised, drained, down or "
-            "broken");
+            "400 condition is 'idle'; write free, partly, busy, promised, drained, down, "
+            "broken or idle_allocated");
   EXPECT_EQ(Ask("GET", "/v1/nodes?partition=%3Cb%3E")["nodes"], json::array());
   EXPECT_EQ(Ask("GET", "/v1/nodes?limit=99999999999999999999999")["nodes"].size(), 21u);
 }

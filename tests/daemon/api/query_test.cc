@@ -90,7 +90,8 @@ TEST(NodesFilter, IsReadFromTheQuery) {
 
 TEST(NodesFilter, WhatIsWrongIsNamed) {
   EXPECT_EQ(ParseNodesFilter("/n?condition=gone").error().message,
-            "condition is 'gone'; write free, partly, busy, promised, drained, down or broken");
+            "condition is 'gone'; write free, partly, busy, promised, drained, down, broken or "
+            "idle_allocated");
   EXPECT_TRUE(ParseNodesFilter("/n?condition=broken&node=n1")->broken);
   EXPECT_EQ(ParseNodesFilter("/n?condition=broken&node=n1")->node, "n1");
   for (const char* bad :

@@ -80,6 +80,7 @@ function makeNode(group, number, chance) {
     jobs: [],
     jobs_total: 0,
     next_end_p50: null,
+    idle_allocated: 0,
     promised,
     reserved: null,
   };

@@ -1,21 +1,17 @@
 // Broken nodes: down, drained or draining, since when, why, by whom, and what that costs.
 import type { BrokenGpus, ClusterNode } from '../../api/contract';
 import { Name, Names } from '../../parts/name';
-import { setParams } from '../../parts/route';
 import { DataTable } from '../../parts/table';
 import { length } from '../../words/durations';
 import { grouped, plural } from '../../words/numbers';
 import { clockTime, fullTime } from '../../words/times';
+import { NodeButton, totalOf, typesOf, usedOf } from './node_cells';
 
 interface BrokenTableProps {
   nodes: ClusterNode[];
   now: number;
   open: string | null;
 }
-
-const totalOf = (node: ClusterNode) => node.gpus.reduce((sum, gpus) => sum + gpus.total, 0);
-const usedOf = (node: ClusterNode) => node.gpus.reduce((sum, gpus) => sum + gpus.used, 0);
-const typesOf = (node: ClusterNode) => node.gpus.map((gpus) => gpus.gpu_name);
 
 export function BrokenTable({ nodes, now, open }: BrokenTableProps) {
   const named = nodes.some((node) => node.reason !== '' || node.reason_user !== '');
@@ -52,15 +48,6 @@ export function BrokenTable({ nodes, now, open }: BrokenTableProps) {
         { head: 'Still in use', cell: (node) => inUseWords(node, now), value: usedOf, right: true },
       ]}
     />
-  );
-}
-
-function NodeButton({ node, open }: { node: ClusterNode; open: string | null }) {
-  const chosen = node.name === open;
-  return (
-    <button type="button" class="link" aria-expanded={chosen} onClick={() => setParams({ node: chosen ? null : node.name })}>
-      <Name of={node.name} wide />
-    </button>
   );
 }
 

@@ -81,6 +81,9 @@ function Facts({ node, now }: { node: ClusterNode; now: number }) {
             {gpus.used} of {gpus.total} <Name of={gpus.gpu_name} /> in use, {idleWords(node, [gpus], short)}
           </Fact>
         ))}
+        {node.idle_allocated > 0 ? (
+          <Fact term="Allocated, but idle">{`at least ${plural(node.idle_allocated, 'GPU')}, for 30 minutes`}</Fact>
+        ) : null}
         <Fact term="CPUs">
           {grouped(node.cpus_allocated)} of {grouped(node.cpus)} in use
         </Fact>

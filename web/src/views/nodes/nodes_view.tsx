@@ -1,7 +1,7 @@
 // Nodes: what each partition has, what is broken, and a map of nodes with one cell for each GPU.
 import { useRef } from 'preact/hooks';
 import { useAnswer, useLive } from '../../live/live';
-import type { Nodes, Timeline } from '../../api/contract';
+import type { IdleAllocated, Nodes, Timeline } from '../../api/contract';
 import { allNodes } from '../../api/pages';
 import { Pager, SearchBox, Select } from '../../parts/filters';
 import { Answering, AsOf, Empty, Panel, Warnings } from '../../parts/panel';
@@ -12,6 +12,7 @@ import { grouped, plural } from '../../words/numbers';
 import { ClusterMapView } from './cluster_map';
 import type { GroupedBy, MapNode } from './map_groups';
 import { BrokenTable, brokenWords } from './broken_table';
+import { IdleTable, idleAllocatedWords } from './idle_table';
 import { Gantt, GanttLegend } from './gantt';
 import { GroupTable } from './group_table';
 import { SchedulerPanel } from './scheduler_panel';
@@ -23,8 +24,11 @@ import { gpuOptions, partitionOptions } from '../pool_options';
 
 const kPage = 200;
 const kGanttPage = 40;
-const kBroken = 'broken'; // a condition of the address: drained or down, as a table
-const kMostBroken = 2000;
+// Conditions of the address that are tables: drained or down, and with allocated GPUs that do nothing.
+const kBroken = 'broken';
+const kIdle = 'idle_allocated';
+const kTitles: Record<string, string> = { [kBroken]: 'Broken nodes', [kIdle]: 'Allocated GPUs that do nothing' };
+const kMostListed = 2000;
 
 const kPictures = [
   { value: 'cluster', label: 'the whole cluster' },
@@ -35,7 +39,7 @@ const kGroupings: { value: GroupedBy; label: string }[] = [
   { value: 'rack', label: 'rack, by name' },
 ];
 
-const brokenNodes = (path: string, signal: AbortSignal) => allNodes(path, kMostBroken, signal);
+const listedNodes = (path: string, signal: AbortSignal) => allNodes(path, kMostListed, signal);
 
 export function NodesView({ params }: { params: URLSearchParams }) {
   const offset = numberParam(params, 'offset', 0);
@@ -45,14 +49,15 @@ export function NodesView({ params }: { params: URLSearchParams }) {
     condition: params.get('condition'),
     search: params.get('search'),
   };
-  const broken = filter.condition === kBroken;
-  const picture = broken ? null : kPictures.find((one) => one.value === params.get('map'))?.value;
+  const title = kTitles[filter.condition ?? ''];
+  const listed = title !== undefined;
+  const picture = listed ? null : kPictures.find((one) => one.value === params.get('map'))?.value;
   const whole = picture === 'cluster';
   const rows = picture ? { limit: 0 } : { offset: offset || null, limit: kPage };
-  const page = useAnswer<Nodes>(broken ? null : requestOf('v1/nodes', { ...filter, ...rows }));
-  const all = useAnswer<Nodes>(broken ? requestOf('v1/nodes', filter) : null, 0, undefined, brokenNodes);
+  const page = useAnswer<Nodes>(listed ? null : requestOf('v1/nodes', { ...filter, ...rows }));
+  const all = useAnswer<Nodes>(listed ? requestOf('v1/nodes', filter) : null, 0, undefined, listedNodes);
   const [short, known] = useShortTypes(); // what is kept is told from the first drawing on
-  const answer = known ? (broken ? all : page) : { ...page, data: null, loading: true };
+  const answer = known ? (listed ? all : page) : { ...page, data: null, loading: true };
   const open = params.get('node');
   const now = useLive().snapshot?.snapshot_taken_at ?? 0;
   const hours = hoursFor(rangeOf(params, now), now);
@@ -67,11 +72,12 @@ export function NodesView({ params }: { params: URLSearchParams }) {
               </Panel>
             ) : null}
             <Panel
-              title={broken ? 'Broken nodes' : picture === 'time' ? 'Jobs in time' : 'Map'}
+              title={listed ? title : picture === 'time' ? 'Jobs in time' : 'Map'}
               id="map"
-              actions={broken ? undefined : picture === 'time' ? <GanttLegend /> : <Legend />}
+              actions={listed ? undefined : picture === 'time' ? <GanttLegend /> : <Legend />}
             >
-              {data && data.broken.length > 0 ? <BrokenLine data={data} shown={broken} /> : null}
+              {data && data.broken.length > 0 ? <BrokenLine data={data} shown={filter.condition === kBroken} /> : null}
+              {data?.idle_allocated ? <IdleLine data={data} idle={data.idle_allocated} shown={filter.condition === kIdle} /> : null}
               <div class="filters" role="search" aria-label="Filter nodes">
                 <Select
                   label="Partition"
@@ -81,9 +87,15 @@ export function NodesView({ params }: { params: URLSearchParams }) {
                   options={partitionOptions(data?.groups ?? [])}
                 />
                 <Select label="GPU" name="gpu" value={filter.gpu ?? ''} all="all" options={gpuOptions(data?.groups ?? [])} />
-                <Select label="Condition" name="condition" value={filter.condition ?? ''} all="all" options={conditionOptions(data)} />
+                <Select
+                  label="Condition"
+                  name="condition"
+                  value={filter.condition ?? ''}
+                  all="all"
+                  options={conditionOptions(data, filter.condition)}
+                />
                 <SearchBox label="Search" value={filter.search ?? ''} hint="name, feature, reason" />
-                {broken ? null : <Select label="Show" name="map" value={picture ?? ''} all="node by node" options={kPictures} />}
+                {listed ? null : <Select label="Show" name="map" value={picture ?? ''} all="node by node" options={kPictures} />}
                 {whole ? <Select label="Group by" name="by" value={params.get('by') ?? ''} all="GPU type" options={kGroupings} /> : null}
                 {picture === 'time' ? (
                   <Select
@@ -93,11 +105,11 @@ export function NodesView({ params }: { params: URLSearchParams }) {
                     options={timeOptions(params.get('range'), hours)}
                   />
                 ) : null}
-                {data && !broken && !picture ? (
+                {data && !listed && !picture ? (
                   <Pager offset={data.offset} shown={data.nodes.length} total={data.total} size={kPage} noun="nodes" />
                 ) : null}
               </div>
-              {data && !picture ? <Found data={data} open={open} broken={broken} /> : null}
+              {data && !picture ? <Found data={data} open={open} condition={filter.condition} /> : null}
               {whole ? <Whole params={params} now={data?.meta.snapshot_taken_at ?? 0} /> : null}
               {picture === 'time' ? <InTime filter={filter} hours={hours} offset={offset} /> : null}
             </Panel>
@@ -162,22 +174,38 @@ function Whole({ params, now }: { params: URLSearchParams; now: number }) {
 function BrokenLine({ data, shown }: { data: Nodes; shown: boolean }) {
   return (
     <p class="note">
-      Down or drained: {brokenWords(data.broken)}.{' '}
-      <a href={hashOf('nodes', shown ? {} : { condition: kBroken })}>{shown ? 'All nodes' : 'List'}</a>
-      {shown && data.nodes.length < data.total ? ` The first ${grouped(data.nodes.length)} of ${grouped(data.total)} are listed.` : ''}
+      Down or drained: {brokenWords(data.broken)}. <ListLink condition={kBroken} shown={shown} data={data} />
     </p>
   );
 }
 
-function Found({ data, open, broken }: { data: Nodes; open: string | null; broken: boolean }) {
+function IdleLine({ data, idle, shown }: { data: Nodes; idle: IdleAllocated; shown: boolean }) {
+  return (
+    <p class="note">
+      <bdi>{idleAllocatedWords(idle)}</bdi>. {idle.nodes > 0 || shown ? <ListLink condition={kIdle} shown={shown} data={data} /> : null}
+    </p>
+  );
+}
+
+function ListLink({ condition, shown, data }: { condition: string; shown: boolean; data: Nodes }) {
+  return (
+    <>
+      <a href={hashOf('nodes', shown ? {} : { condition })}>{shown ? 'All nodes' : 'List'}</a>
+      {shown && data.nodes.length < data.total ? ` The first ${grouped(data.nodes.length)} of ${grouped(data.total)} are listed.` : ''}
+    </>
+  );
+}
+
+function Found({ data, open, condition }: { data: Nodes; open: string | null; condition: string | null }) {
   const now = data.meta.snapshot_taken_at ?? 0;
   const list = useRef<HTMLDivElement>(null);
+  const Nodewise = condition === kBroken ? BrokenTable : condition === kIdle ? IdleTable : NodeMap;
   return (
     <>
       {data.nodes.length === 0 ? <Empty>No node matches this filter.</Empty> : null}
       <div class={open ? 'with-details' : ''}>
         <div ref={list}>
-          {broken ? <BrokenTable nodes={data.nodes} now={now} open={open} /> : <NodeMap nodes={data.nodes} now={now} open={open} />}
+          <Nodewise nodes={data.nodes} now={now} open={open} />
         </div>
         {open ? <NodeDetails name={open} node={data.nodes.find((node) => node.name === open)} now={now} list={list} /> : null}
       </div>
@@ -185,7 +213,7 @@ function Found({ data, open, broken }: { data: Nodes; open: string | null; broke
   );
 }
 
-function conditionOptions(data: Nodes | null) {
+function conditionOptions(data: Nodes | null, now: string | null) {
   const counted = (value: string, words: string, count: (of: Nodes['conditions']) => number) => ({
     value,
     label: data ? `${words} (${grouped(count(data.conditions))})` : words,
@@ -193,6 +221,7 @@ function conditionOptions(data: Nodes | null) {
   return [
     ...kConditions.map((condition) => counted(condition, kConditionWords[condition], (of) => of[condition] ?? 0)),
     counted(kBroken, 'broken: drained or down', (of) => of.drained + of.down),
+    ...(data?.idle_allocated || now === kIdle ? [{ value: kIdle, label: 'allocated GPUs that do nothing' }] : []),
   ];
 }
 
