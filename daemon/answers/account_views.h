@@ -18,6 +18,7 @@
 #include "common/base/local_time.h"
 #include "common/forecast/queue_starts.h"
 #include "common/gpu/gpu_naming.h"
+#include "common/history/stalled_time.h"
 #include "common/history/usage_history.h"
 
 namespace gpuadvise::daemon {
@@ -53,10 +54,16 @@ class UsageSums {
   // When the first week begins.
   UnixSeconds since() const { return week_starts_.front(); }
 
-  // A job of `account` with so many GPUs of GRES type `gpu` ran from `start` to `end`. What lies
-  // before since() is left out.
-  void Add(const std::string& account, const std::string& gpu, int64_t gpus, UnixSeconds start,
-           UnixSeconds end);
+  // A job with so many GPUs of GRES type `gpu` ran. What lies before since() is left out.
+  struct Run {
+    std::string account;
+    std::string gpu;
+    int64_t gpus = 0;
+    UnixSeconds eligible = 0;
+    UnixSeconds start = 0;
+    UnixSeconds end = 0;
+  };
+  void Add(const Run& run);
 
   // GET /v1/usage, with the prices of the GPU catalogue. Jobs that run now are added from the
   // snapshot. Call once.
@@ -67,6 +74,7 @@ class UsageSums {
   struct Use {
     int64_t jobs = 0;
     std::vector<int64_t> gpu_seconds;  // by week
+    std::vector<SparseWaits> waits;    // by week
   };
   UnixSeconds now_;
   std::vector<UnixSeconds> week_starts_;
@@ -127,6 +135,8 @@ class UserSums {
     int64_t jobs = 0;
     int64_t gpu_seconds = 0;
     std::vector<int64_t> waits;  // of jobs that started in these weeks
+    StalledTime times;           // of one user
+    int64_t stalled_seconds = 0;
     Sum& operator+=(const Sum& more);
   };
 

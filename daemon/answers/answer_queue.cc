@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,8 @@
 namespace gpuadvise::daemon {
 
 namespace {
+
+constexpr size_t kMostOwners = 500;  // of each kind
 
 std::vector<const Job*> PageOf(const std::vector<const Job*>& ordered, const QueueFilter& filter,
                                size_t most) {
@@ -173,6 +176,24 @@ void AddLine(const api::QueueJob& row, CsvText& file) {
   file.EndLine();
 }
 
+api::QueueOwners OwnersOf(const Snapshot& snapshot, const Visibility& seen,
+                          const Submitter& caller) {
+  std::set<std::string> users, accounts, qos;
+  for (const Job& job : snapshot.jobs) {
+    if (!seen.SeesOneOf(job.request.partitions) || !MaySee(snapshot, job, caller)) continue;
+    users.insert(job.user);
+    accounts.insert(job.account);
+    qos.insert(job.qos);
+  }
+  const auto first = [](std::set<std::string> names) {
+    names.erase("");
+    std::vector<std::string> list(names.begin(), names.end());
+    if (list.size() > kMostOwners) list.resize(kMostOwners);
+    return list;
+  };
+  return {first(std::move(users)), first(std::move(accounts)), first(std::move(qos))};
+}
+
 }  // namespace
 
 std::string QueueFile(const QueueFilter& filter, const AdviceContext& context,
@@ -216,6 +237,7 @@ nlohmann::json AnswerQueue(const QueueFilter& filter, const AdviceContext& conte
   answer.hidden = chosen.hidden;
   answer.offset = static_cast<int64_t>(filter.offset);
   answer.pools = QueuePools(context.snapshot, seen, gpus);
+  answer.owners = OwnersOf(context.snapshot, seen, caller);
   return ToJson(answer);
 }
 

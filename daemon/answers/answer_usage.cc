@@ -32,14 +32,16 @@ struct AccountSum {
   std::vector<double> gpu_hours;  // by week
   std::vector<double> cost;       // the same, of GPUs that have a price
   double unpriced_gpu_hours = 0;  // of the others
+  std::vector<WaitCounts> waits;  // by week
 
-  explicit AccountSum(size_t weeks) : gpu_hours(weeks), cost(weeks) {}
+  explicit AccountSum(size_t weeks) : gpu_hours(weeks), cost(weeks), waits(weeks) {}
 
   AccountSum& operator+=(const AccountSum& more) {
     jobs += more.jobs;
     for (size_t i = 0; i < gpu_hours.size(); ++i) {
       gpu_hours[i] += more.gpu_hours[i];
       cost[i] += more.cost[i];
+      waits[i].Add(more.waits[i]);
     }
     unpriced_gpu_hours += more.unpriced_gpu_hours;
     return *this;
@@ -54,6 +56,11 @@ std::vector<double> Rounded(std::vector<double> values) {
   return values;
 }
 
+std::optional<int64_t> SecondsOf(const WaitCounts& waits, double share) {
+  const std::optional<double> seconds = waits.Quantile(share);
+  return seconds ? std::optional<int64_t>(std::llround(*seconds)) : std::nullopt;
+}
+
 api::AccountUsage RowOfSum(const std::optional<std::string>& account, const AccountSum& sum) {
   api::AccountUsage row;
   row.account = account;
@@ -61,6 +68,9 @@ api::AccountUsage RowOfSum(const std::optional<std::string>& account, const Acco
   row.gpu_hours = Tenths(sum.Hours());
   row.weekly_gpu_hours = Rounded(sum.gpu_hours);
   row.unpriced_gpu_hours = Tenths(sum.unpriced_gpu_hours);
+  for (const WaitCounts& week : sum.waits) {
+    row.weekly_waits.push_back({week.jobs(), SecondsOf(week, 0.5), SecondsOf(week, 0.9)});
+  }
   if (const double cost = SumOf(sum.cost); cost > 0) {
     row.cost = Tenths(cost);
     row.weekly_cost = Rounded(sum.cost);
@@ -89,16 +99,20 @@ UsageSums::UsageSums(const UsageQuestion& question, UnixSeconds now, const Local
   }
 }
 
-void UsageSums::Add(const std::string& account, const std::string& gpu, int64_t gpus,
-                    UnixSeconds start, UnixSeconds end) {
-  if (end <= since() || end <= start || start >= now_) return;
-  Use& use = uses_[{account, gpu}];
+void UsageSums::Add(const Run& run) {
+  if (run.end <= since() || run.end <= run.start || run.start >= now_) return;
+  Use& use = uses_[{run.account, run.gpu}];
   use.gpu_seconds.resize(week_starts_.size());
+  use.waits.resize(week_starts_.size());
   ++use.jobs;
   for (size_t i = 0; i < week_starts_.size(); ++i) {
+    const UnixSeconds begin = week_starts_[i];
     const UnixSeconds until = i + 1 < week_starts_.size() ? week_starts_[i + 1] : now_;
-    const int64_t seconds = std::min(end, until) - std::max(start, week_starts_[i]);
-    if (seconds > 0) use.gpu_seconds[i] += gpus * seconds;
+    const int64_t seconds = std::min(run.end, until) - std::max(run.start, begin);
+    if (seconds > 0) use.gpu_seconds[i] += run.gpus * seconds;
+    if (run.start >= begin && run.start < until) {
+      use.waits[i].Add(WaitClassOf(std::max<int64_t>(0, run.start - run.eligible)), 1);
+    }
   }
 }
 
@@ -110,7 +124,9 @@ api::Usage UsageSums::Answer(const UsageRights& rights, const AdviceContext& con
     if (!HoldsNodes(job) || !job.start_time || GpusOfJob(job) < 1) continue;
     if (!seen.SeesOneOf(job.request.partitions)) continue;
     if (!rights.user.empty() && job.user != rights.user) continue;
-    Add(job.account, RecordOf(job).gpu, GpusOfJob(job), *job.start_time, now_);
+    const UnixSeconds start = *job.start_time;
+    Add({job.account, RecordOf(job).gpu, GpusOfJob(job), job.eligible_time.value_or(start), start,
+         now_});
   }
   const GpuTypes types(snapshot, context.gpus);
   std::map<std::string, AccountSum> accounts;
@@ -125,6 +141,7 @@ api::Usage UsageSums::Answer(const UsageRights& rights, const AdviceContext& con
     for (size_t i = 0; i < use.gpu_seconds.size(); ++i) {
       sum.gpu_hours[i] = static_cast<double>(use.gpu_seconds[i]) / kHourSeconds;
       sum.cost[i] = sum.gpu_hours[i] * price;
+      sum.waits[i].Add(use.waits[i]);
     }
     if (price <= 0) sum.unpriced_gpu_hours = sum.Hours();
     all += sum;

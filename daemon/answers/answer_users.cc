@@ -42,6 +42,7 @@ UserSums::Sum& UserSums::Sum::operator+=(const Sum& more) {
   jobs += more.jobs;
   gpu_seconds += more.gpu_seconds;
   waits.insert(waits.end(), more.waits.begin(), more.waits.end());
+  stalled_seconds += more.stalled_seconds;
   return *this;
 }
 
@@ -59,6 +60,7 @@ api::UserActivity UserSums::RowOf(const std::optional<std::string>& user, const 
           .jobs = sum.jobs,
           .gpu_hours = HoursOf(sum.gpu_seconds),
           .waited_hours = HoursOf(waited),
+          .stalled_hours = HoursOf(sum.stalled_seconds),
           .wait_p50_seconds = MedianOf(sum.waits)};
 }
 
@@ -84,6 +86,7 @@ void UserSums::Add(const UserRun& run) {
   if (started) waits_.push_back(wait);
   Sum* sum = SumFor(run.user, run.account);
   if (sum == nullptr) return;
+  sum->times.Ran(run.eligible, run.start, run.end);
   ++sum->jobs;
   sum->gpu_seconds += run.gpus * (std::min(run.end, now_) - std::max(run.start, since_));
   if (started) sum->waits.push_back(wait);
@@ -101,6 +104,7 @@ void UserSums::AddQueue(const Snapshot& snapshot, const QueueStarts& starts,
       if (Sum* sum = SumFor(job.user, job.account)) sum->queue.AddRunning(job);
     } else if (Sum* sum = SumFor(job.user, job.account)) {
       sum->queue.AddPending(job, starts, now_);
+      if (job.eligible_time) sum->times.Waits(*job.eligible_time);
     }
   }
 }
@@ -108,6 +112,9 @@ void UserSums::AddQueue(const Snapshot& snapshot, const QueueStarts& starts,
 api::Users UserSums::Answer(const AdviceContext& context, const QueueStarts& starts,
                             const Submitter& caller) && {
   AddQueue(context.snapshot, starts, caller);
+  for (auto& [user, sum] : users_) {
+    sum.stalled_seconds = std::exchange(sum.times, {}).SecondsBetween(since_, now_);
+  }
   std::vector<std::pair<std::string, Sum>> ordered(users_.begin(), users_.end());
   std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
     return std::pair(a.second.queue.running_gpus + a.second.queue.pending_gpus,

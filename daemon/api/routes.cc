@@ -228,7 +228,7 @@ ApiResponse GetUsage(RequestContext& call) {
     UsageSums sums(*question, context.snapshot.taken_at, LocalDateTimeAt);
     const Result<void> read =
         call.api.history.EachRun(sums.since(), rights.user, [&](const History::Run& run) {
-          sums.Add(run.account, run.gpu, run.gpus, run.start, run.end);
+          sums.Add({run.account, run.gpu, run.gpus, run.eligible, run.start, run.end});
           return !call.budget.Spent();
         });
     if (!read) return tl::unexpected<Error>(read.error());

@@ -864,12 +864,19 @@ class QueuePool(TypedDict, total=False):
     free: int
 
 
+class QueueOwners(TypedDict, total=False):
+    users: List[str]
+    accounts: List[str]
+    qos: List[str]
+
+
 class Queue(TypedDict, total=False):
     jobs: List[QueueJob]
     total: int
     hidden: int
     offset: int
     pools: List[QueuePool]
+    owners: QueueOwners
     sweeps: List[SweepProgress]
     meta: Meta
     snapshot_age_seconds: Optional[float]
@@ -1112,6 +1119,12 @@ class BrokenGpus(TypedDict, total=False):
     lost: int
 
 
+class IdleAllocated(TypedDict, total=False):
+    nodes: int
+    gpus: int
+    problem: Optional[str]
+
+
 class NodeConditions(TypedDict, total=False):
     free: int
     partly: int
@@ -1172,6 +1185,7 @@ class ClusterNode(TypedDict, total=False):
     jobs: List[NodeJob]
     jobs_total: int
     next_end_p50: Optional[int]
+    idle_allocated: int
     promised: Optional[NodePromise]
     reserved: Optional[NodeReservation]
 
@@ -1179,6 +1193,7 @@ class ClusterNode(TypedDict, total=False):
 class Nodes(TypedDict, total=False):
     groups: List[NodeGroup]
     broken: List[BrokenGpus]
+    idle_allocated: Optional[IdleAllocated]
     conditions: NodeConditions
     nodes: List[ClusterNode]
     total: int
@@ -1389,6 +1404,12 @@ class Waiting(TypedDict, total=False):
     warnings: List[str]
 
 
+class WeekWaits(TypedDict, total=False):
+    jobs: int
+    p50_seconds: Optional[int]
+    p90_seconds: Optional[int]
+
+
 class AccountUsage(TypedDict, total=False):
     account: Optional[str]
     jobs: int
@@ -1397,6 +1418,7 @@ class AccountUsage(TypedDict, total=False):
     unpriced_gpu_hours: float
     weekly_gpu_hours: List[float]
     weekly_cost: Optional[List[float]]
+    weekly_waits: List[WeekWaits]
 
 
 class Usage(TypedDict, total=False):
@@ -1425,6 +1447,7 @@ class UserActivity(TypedDict, total=False):
     jobs: int
     gpu_hours: float
     waited_hours: float
+    stalled_hours: float
     wait_p50_seconds: Optional[int]
 
 

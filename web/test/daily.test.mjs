@@ -491,6 +491,10 @@ test('History has GPU-hours and cost by account and week', () =>
       assert.equal(cells.length, 3 + 4);
       assert.equal(cells[1], expected.accounts[0].gpu_hours.toLocaleString('en-US', { maximumFractionDigits: 1 }));
       assert.equal(cells[2], expected.accounts[0].cost.toLocaleString('en-US', { maximumFractionDigits: 2 }));
+      await page.selectOption('select[name="accounts"]', 'p90_seconds');
+      await page.waitForSelector('#usage caption:has-text("Wait, p90 by account and week")', { state: 'attached' });
+      assert.deepEqual((await texts(page, '.usage tbody tr:first-child td')).slice(3), [...Array(3).fill('2 h 30 of 31 jobs'), '–']);
+      assert.match(page.url(), /accounts=p90_seconds/);
     });
     own.fake.set({ user: null });
     await withPage(own, async (page) => {

@@ -133,6 +133,9 @@ TEST(AnswerQueue, PrivateJobsAreNotFoundByTheirNames) {
   EXPECT_EQ(Ask(world, filter)["hidden"], 2);
   EXPECT_EQ(Ask(world, filter, kRootAsks)["total"], 2);
   EXPECT_EQ(Ask(world, {})["total"], 6);
+  EXPECT_EQ(Ask(world, filter)["owners"]["users"], json{"ann"});
+  EXPECT_EQ(Ask(world, filter, kRootAsks)["owners"]["users"], (json{"ann", "bob"}));
+  EXPECT_EQ(Ask(world, filter, kNobodyAsks)["owners"]["users"], json::array());
 }
 
 std::vector<int64_t> SortedBy(const AnswerWorld& world, const char* sort,

@@ -141,6 +141,8 @@ TEST_F(AccountsRequest, MedianWaitsOfAUserStandBesideTheClusters) {
   const json answer = Ask("/v1/users");
   EXPECT_EQ(UserOf(answer, "ann")["wait_p50_seconds"], 60);
   EXPECT_EQ(UserOf(answer, "ann")["gpu_hours"], 3);
+  EXPECT_EQ(UserOf(answer, "ann")["waited_hours"], 0.1) << "three minutes of jobs";
+  EXPECT_EQ(UserOf(answer, "ann")["stalled_hours"], 0.0) << "one minute of a person";
   EXPECT_EQ(answer["cluster_wait_p50_seconds"], 60);
   EXPECT_EQ(Ask("/v1/users", kBob)["cluster_wait_p50_seconds"], 60);
 }
@@ -279,6 +281,10 @@ TEST_F(AccountsRequest, ARunOverTheEndOfAWeekIsInBoth) {
   Ran(10, "ann", "vision", "gpul40s", 2, kSnapshotTime - (monday - 3 * kHour), 4);
   const json row = RowOf(Ask("/v1/usage?weeks=2"), "vision");
   EXPECT_EQ(row["weekly_gpu_hours"], (json{6.0, 2.0}));
+  EXPECT_EQ(row["weekly_waits"][0]["jobs"], 1);
+  EXPECT_NEAR(row["weekly_waits"][0]["p90_seconds"].get<double>(), 60, 6);
+  EXPECT_EQ(row["weekly_waits"][1],
+            (json{{"jobs", 0}, {"p50_seconds", nullptr}, {"p90_seconds", nullptr}}));
   EXPECT_EQ(RowOf(Ask("/v1/usage?weeks=1"), "vision")["weekly_gpu_hours"], (json{2.0}));
 }
 

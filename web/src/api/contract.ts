@@ -996,6 +996,8 @@ export interface Queue extends Frame {
   offset: number;
   /** By partition and GPU type, before filters. */
   pools: QueuePool[];
+  /** By what the jobs can be filtered. */
+  owners: QueueOwners;
   /** Sweeps of these jobs, the newest first; absent without any. */
   sweeps?: SweepProgress[];
 }
@@ -1092,6 +1094,15 @@ export interface QueuePool {
   running_gpus: number;
   /** GPUs that a small job could take now. */
   free: number;
+}
+
+export interface QueueOwners {
+  /** Login names. */
+  users: string[];
+  /** Accounts. */
+  accounts: string[];
+  /** QOS, several of one job as one text. */
+  qos: string[];
 }
 
 export interface Job extends Frame {
@@ -1438,6 +1449,8 @@ export interface Nodes extends Frame {
   groups: NodeGroup[];
   /** Down and drained nodes by GPU type, before filters. */
   broken: BrokenGpus[];
+  /** Before filters; null: the daemon knows no Prometheus. */
+  idle_allocated: IdleAllocated | null;
   /** Number of nodes by condition, before that filter. */
   conditions: NodeConditions;
   /** Those of this page. */
@@ -1480,6 +1493,15 @@ export interface BrokenGpus {
   gpus: number;
   /** Those of them that no job uses. */
   lost: number;
+}
+
+export interface IdleAllocated {
+  /** Number of nodes with such GPUs. */
+  nodes: number;
+  /** GPUs that jobs have held for 30 minutes and that did nothing in them, at least. */
+  gpus: number;
+  /** Why they are not known; null if they are. Details are for those who are signed in. */
+  problem: string | null;
 }
 
 export interface NodeConditions {
@@ -1534,6 +1556,8 @@ export interface ClusterNode {
   jobs_total: number;
   /** Median of the first end of these; null if not known. */
   next_end_p50: number | null;
+  /** GPUs that jobs have held for 30 minutes and that did nothing in them, at least; 0 where it is not known. */
+  idle_allocated: number;
   /** Null: it is kept for no waiting job. */
   promised: NodePromise | null;
   /** The reservation that holds it now, else the next; null if none. */
@@ -1906,6 +1930,17 @@ export interface AccountUsage {
   weekly_gpu_hours: number[];
   /** Cost by week; null like `cost`. */
   weekly_cost: number[] | null;
+  /** Queue waits by week, within 10 %. */
+  weekly_waits: WeekWaits[];
+}
+
+export interface WeekWaits {
+  /** Number of jobs. */
+  jobs: number;
+  /** Median; null without a job. */
+  p50_seconds: number | null;
+  /** 90th percentile; null without a job. */
+  p90_seconds: number | null;
 }
 
 export interface Users extends Frame {
@@ -1954,6 +1989,8 @@ export interface UserActivity {
   gpu_hours: number;
   /** Queue waits of those that started in these weeks, summed. */
   waited_hours: number;
+  /** Hours of these weeks in which jobs of the user waited and none ran; of several users the sum. */
+  stalled_hours: number;
   /** Median of these waits; null if there are none. */
   wait_p50_seconds: number | null;
 }

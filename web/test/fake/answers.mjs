@@ -169,11 +169,13 @@ export function nodes(cluster, query) {
   const conditions = { free: 0, partly: 0, busy: 0, promised: 0, drained: 0, down: 0 };
   for (const node of matching) conditions[node.condition] += 1;
   const condition = query.get('condition');
-  const rows = condition ? matching.filter((node) => (condition === 'broken' ? out(node) : node.condition === condition)) : matching;
+  const lists = { broken: out, idle_allocated: (node) => node.idle_allocated > 0 };
+  const rows = condition ? matching.filter(lists[condition] ?? ((node) => node.condition === condition)) : matching;
   const [offset, limit] = page(query, 200);
   return {
     groups: groups(cluster),
     broken: brokenOf(cluster),
+    idle_allocated: cluster.idle ?? idleOf(cluster),
     conditions,
     nodes: rows.slice(offset, offset + limit),
     total: rows.length,
@@ -248,6 +250,11 @@ function brokenOf(cluster) {
   return [...rows.values()];
 }
 
+function idleOf(cluster) {
+  const idle = cluster.nodes.filter((node) => node.idle_allocated > 0);
+  return idle.length === 0 ? null : { nodes: idle.length, gpus: idle.reduce((sum, node) => sum + node.idle_allocated, 0), problem: null };
+}
+
 const page = (query, size) => [Number(query.get('offset') ?? 0), Number(query.get('limit') ?? size)];
 
 function groups(cluster) {
@@ -289,11 +296,14 @@ export function queue(cluster, query) {
     jobs: rows.slice(offset, offset + limit),
     total: rows.length,
     hidden: 0,
+    owners: { users: namesOf(cluster, 'user'), accounts: namesOf(cluster, 'account'), qos: namesOf(cluster, 'qos') },
     offset,
     pools: poolsOf(cluster),
     sweeps: cluster.sweeps,
   };
 }
+
+const namesOf = (cluster, key) => [...new Set(cluster.jobs.map((job) => job[key]))].filter((name) => name).sort();
 
 const kSortValues = {
   job_id: (job) => job.job_id,

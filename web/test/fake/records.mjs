@@ -44,6 +44,7 @@ export function usage(query, names = ['vision', 'robotics', 'nlp', 'teaching'], 
   const weeks = Number(query.get('weeks') ?? 8);
   const chance = random(11);
   const row = (account, weekly) => {
+    const waited = { jobs: 31, p50_seconds: 240, p90_seconds: 9000 };
     const weekly_cost = priced ? weekly.map((hours) => Math.round(hours * 18) / 10) : null;
     const sum = (values) => Math.round(10 * values.reduce((a, b) => a + b, 0)) / 10;
     return {
@@ -54,6 +55,7 @@ export function usage(query, names = ['vision', 'robotics', 'nlp', 'teaching'], 
       unpriced_gpu_hours: priced ? 0 : sum(weekly),
       weekly_gpu_hours: weekly,
       weekly_cost,
+      weekly_waits: weekly.map((_, week) => (week === 0 ? { jobs: 0, p50_seconds: null, p90_seconds: null } : waited)),
     };
   };
   const accounts = (names ?? [null]).map((name, at) =>
@@ -95,7 +97,8 @@ export function users(cluster, query) {
     next_start_p50: null,
     jobs: 40,
     gpu_hours: 1200.5,
-    waited_hours: 31.5,
+    waited_hours: 131.5,
+    stalled_hours: 31.5,
     wait_p50_seconds: 1500,
   });
   const all = { ...empty(null), accounts: [] };

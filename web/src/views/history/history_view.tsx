@@ -44,7 +44,9 @@ export function HistoryView({ params }: { params: URLSearchParams }) {
           </div>
           {data?.since === null ? <Empty>No history yet. This view fills as jobs start and end.</Empty> : null}
           {data && data.since !== null ? <Charts data={data} measure={measure} params={params} /> : null}
-          {data && data.since !== null ? <UsagePanel weeks={weeks} offset={data.utc_offset_seconds} /> : null}
+          {data && data.since !== null ? (
+            <UsagePanel weeks={weeks} offset={data.utc_offset_seconds} chosen={params.get('accounts')} />
+          ) : null}
         </>
       )}
     </Answering>

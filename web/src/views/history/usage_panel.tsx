@@ -1,26 +1,53 @@
-// GPU-hours and their cost by account and week.
+// GPU-hours and their cost, or queue waits, by account and week.
 import { useAnswer } from '../../live/live';
-import type { AccountUsage, Usage } from '../../api/contract';
+import type { AccountUsage, Usage, WeekWaits } from '../../api/contract';
 import { Name } from '../../parts/name';
+import { Select } from '../../parts/filters';
 import { Answered, Empty, Panel } from '../../parts/panel';
 import { DataTable } from '../../parts/table';
-import { decimal, grouped } from '../../words/numbers';
+import { waitLength, waitLevel } from '../../words/durations';
+import { decimal, grouped, plural } from '../../words/numbers';
 import { clusterDay, weekDay } from '../../words/times';
 
 const kMostWeeks = 26; // that the daemon tells
 const kRestSeconds = 600;
 const kWeek = 7 * 86400;
 
-export function UsagePanel({ weeks, offset }: { weeks: number; offset: number }) {
+type Shown = 'hours' | 'p50_seconds' | 'p90_seconds';
+
+const kShown: Record<Shown, string> = { hours: 'GPU-hours', p50_seconds: 'Wait, median', p90_seconds: 'Wait, p90' };
+const kOptions = Object.entries(kShown).map(([value, label]) => ({ value, label }));
+
+const isShown = (key: string | null): key is Shown => key !== null && key in kShown;
+
+interface UsagePanelProps {
+  weeks: number;
+  offset: number;
+  chosen: string | null; // of the address
+}
+
+export function UsagePanel({ weeks, offset, chosen }: UsagePanelProps) {
   const answer = useAnswer<Usage>(`v1/usage?weeks=${Math.min(weeks, kMostWeeks)}`, kRestSeconds);
+  const shown = isShown(chosen) ? chosen : 'hours';
   return (
-    <Panel title="GPU-hours by account and week" id="usage" note="Ended and running jobs with GPUs. The current week is not over.">
-      <Answered of={answer}>{(data) => <Usage data={data} offset={offset} />}</Answered>
+    <Panel
+      title="By account and week"
+      id="usage"
+      note={
+        shown === 'hours'
+          ? 'GPU-hours of ended and running jobs. The current week is not over.'
+          : 'Queue waits of the jobs with GPUs that started in a week. The current week is not over.'
+      }
+    >
+      <div class="filters">
+        <Select label="Show" name="accounts" value={shown} options={kOptions} />
+      </div>
+      <Answered of={answer}>{(data) => <Usage data={data} offset={offset} shown={shown} />}</Answered>
     </Panel>
   );
 }
 
-function Usage({ data, offset }: { data: Usage; offset: number }) {
+function Usage({ data, offset, shown }: { data: Usage; offset: number; shown: Shown }) {
   const { accounts, all } = data;
   if (accounts.length === 0) return <Empty>No job with GPUs ran in these weeks.</Empty>;
   const named = accounts.some((row) => row.account !== null);
@@ -40,7 +67,7 @@ function Usage({ data, offset }: { data: Usage; offset: number }) {
       ) : null}
       {named || data.own_only ? null : <p class="note">The sum over all accounts: names are hidden from callers who are not signed in.</p>}
       <DataTable
-        caption="GPU-hours by account and week"
+        caption={`${kShown[shown]} by account and week`}
         class="usage stacked"
         sort="sort-usage"
         rows={accounts}
@@ -56,14 +83,21 @@ function Usage({ data, offset }: { data: Usage; offset: number }) {
             .reverse()
             .map(({ week, at }) => ({
               head: `Week of ${weekDay(week)}`,
-              cell: (row: AccountUsage) =>
-                week + kWeek <= (data.known_since ?? Infinity) && !row.weekly_gpu_hours[at] ? (
-                  <span class="quiet">–</span>
-                ) : (
-                  <Hours value={row.weekly_gpu_hours[at] ?? 0} most={row === all ? 0 : most} />
-                ),
-              value: (row: AccountUsage) => row.weekly_gpu_hours[at] ?? 0,
               right: true,
+              ...(shown === 'hours'
+                ? {
+                    cell: (row: AccountUsage) =>
+                      week + kWeek <= (data.known_since ?? Infinity) && !row.weekly_gpu_hours[at] ? (
+                        <span class="quiet">–</span>
+                      ) : (
+                        <Hours value={row.weekly_gpu_hours[at] ?? 0} most={row === all ? 0 : most} />
+                      ),
+                    value: (row: AccountUsage) => row.weekly_gpu_hours[at] ?? 0,
+                  }
+                : {
+                    cell: (row: AccountUsage) => <Wait of={row.weekly_waits[at]} shown={shown} />,
+                    value: (row: AccountUsage) => row.weekly_waits[at]?.[shown] ?? null,
+                  }),
             })),
         ]}
       />
@@ -79,6 +113,17 @@ function Usage({ data, offset }: { data: Usage; offset: number }) {
 }
 
 const costWords = (row: AccountUsage) => `${row.cost !== null && row.unpriced_gpu_hours > 0 ? '≥ ' : ''}${decimal(row.cost, 2)}`;
+
+function Wait({ of, shown }: { of: WeekWaits | undefined; shown: 'p50_seconds' | 'p90_seconds' }) {
+  const seconds = of?.[shown] ?? null;
+  if (!of || seconds === null) return <span class="quiet">–</span>;
+  return (
+    <span class={`hours heat-${waitLevel(seconds)}`}>
+      {waitLength(seconds)}
+      <span class="unseen"> of {plural(of.jobs, 'job')}</span>
+    </span>
+  );
+}
 
 // The larger, the stronger its ground; a sum has none.
 function Hours({ value, most }: { value: number; most: number }) {

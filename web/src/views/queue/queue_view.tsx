@@ -59,9 +59,9 @@ export function QueueView({ params }: { params: URLSearchParams }) {
                 options={partitionOptions(data?.pools ?? [])}
               />
               <Select label="GPU" name="gpu" value={filter.gpu ?? ''} all="all" options={gpuOptions(data?.pools ?? [])} />
-              {kOwners.map(({ name, label }) => {
+              {kOwners.map(({ name, of, label }) => {
                 const value = filter[name];
-                const options = ownersOf(data, name);
+                const options = (data?.owners[of] ?? []).map((one) => ({ value: one, label: one }));
                 return value || options.length > 1 ? (
                   <Select key={name} label={label} name={name} value={value ?? ''} all="all" options={options} />
                 ) : null;
@@ -110,16 +110,10 @@ function Found({ data, file, params }: FoundProps) {
 
 /** Links of a job's details and of other views lead to them, too. */
 const kOwners = [
-  { name: 'user', label: 'User' },
-  { name: 'account', label: 'Account' },
-  { name: 'qos', label: 'QOS' },
+  { name: 'user', of: 'users', label: 'User' },
+  { name: 'account', of: 'accounts', label: 'Account' },
+  { name: 'qos', of: 'qos', label: 'QOS' },
 ] as const;
-
-/** Those of the jobs that are shown; each is there while it is chosen. */
-function ownersOf(data: Queue | null, name: 'user' | 'account' | 'qos') {
-  const names = (data?.jobs ?? []).flatMap((job) => job[name] ?? []);
-  return [...new Set(names)].sort().map((value) => ({ value, label: value }));
-}
 
 const kStates = [
   { value: 'pending', label: 'pending' },
