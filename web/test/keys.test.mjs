@@ -217,7 +217,11 @@ test('A wall has no controls, and turns from view to view until a key is pressed
     assert.equal(await page.locator('.on-wall').innerText(), '1 GPU × 1 node for 8 h');
     assert.equal(await page.locator('.who thead th').first().innerText(), 'Account');
     await page.clock.runFor(20_500);
+    await heading(page, 'now');
+    assert.ok((await page.evaluate(() => window.scrollY)) > 0, 'the second screen of Now');
+    await page.clock.runFor(40_500);
     await heading(page, 'nodes');
+    assert.equal(await page.evaluate(() => window.scrollY), 0);
     assert.match(page.url(), /#\/nodes\?wall=1&rotate=20$/);
     await page.keyboard.press('Escape');
     await until(
