@@ -1,12 +1,13 @@
-// The first screen of Now: it answers the first question, and nothing on it moves once it is drawn.
+// The first screen of each view: it answers what is asked of it, and nothing on it moves once it is drawn. A picture is taken of
+// each answer that was checked, into the folder PICTURES: those of docs/ are made so.
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
 import { ask, visit } from './browser.mjs';
-import { keepOne } from './fake/cluster.mjs';
+import { keepOne, nameJobs } from './fake/cluster.mjs';
 import { test } from './twice.mjs';
 import { makeWorld, until, withOwnFake, withPage } from './world.mjs';
 
 const world = makeWorld();
+const kPictures = process.env.PICTURES ?? 'dist-test';
 const kSizes = [
   { width: 1280, height: 800 },
   { width: 768, height: 1024 },
@@ -56,13 +57,13 @@ async function settled(page, log) {
 }
 
 const time = /\d\d:\d\d/;
-/** What is asked of the page most: where its answer stands, and what it says. `named` is signed in. */
+/** What is asked of the page most: where its answer stands, and what it says to somebody who is signed in. */
 const kQuestions = [
   { asked: 'Which GPU type lets me start first?', view: 'now', at: '.starts > li:first-child', says: /now|\d\d:\d\d/ },
   { asked: 'Where is my job done first?', view: 'ask', at: '#ranking tbody tr:first-child', says: /L40S\s+× 4[^]*\d\d:\d\d – \d\d:\d\d/ },
   { asked: 'Why does my job wait?', view: 'queue?job=2026', at: 'aside h4:text("Why it waits") + *', says: /other jobs stand before it/ },
   { asked: 'When are GPUs free next?', view: 'now', at: '.gpus-now tbody tr:first-child .more', says: time },
-  { asked: 'Which of my people wait?', view: 'group', at: 'tbody tr:first-child [data-head="Longest wait"]', says: /^\d+ h \d\d$|min/ },
+  { asked: 'Which of my people wait?', view: 'group', at: '#group .lead', says: /^\d+ wait: \S+ \(\d+ (h|min)/ },
   {
     asked: 'How accurate is this?',
     view: 'accuracy',
@@ -70,12 +71,17 @@ const kQuestions = [
     says: /99 % did; half of the 304 said to wait came within 21 min/,
   },
   { asked: 'How did waits develop over the week?', view: 'history', at: '#heat .heat tbody tr:last-child', says: /\dm/ },
+  { asked: 'What is broken, and since when?', view: 'nodes', at: '#map > .note', says: /Down or drained: \d+ nodes?, \d+ GPUs? lost/ },
 ];
 
-for (const viewport of [kSizes[0], kSizes[2]]) {
+for (const [viewport, colorScheme] of [
+  [kSizes[0], 'light'],
+  [kSizes[2], 'dark'],
+]) {
   for (const { asked, view, at, says } of kQuestions) {
     test(`${asked} Answered on the first screen, ${viewport.width} × ${viewport.height}`, () =>
       withOwnFake(world, {}, async (own) => {
+        nameJobs(own.fake.cluster);
         own.fake.set({ user: 'ann' });
         await withPage(
           own,
@@ -91,8 +97,9 @@ for (const viewport of [kSizes[0], kSizes[2]]) {
             await page.waitForTimeout(kScrollMilliseconds);
             const box = await answer.boundingBox();
             assert.ok(box.y >= 0 && box.y + box.height <= viewport.height, `${box.y} to ${box.y + box.height} px`);
+            await page.screenshot({ path: `${kPictures}/${view.replace(/\?.*/, '')}-${viewport.width}.png` });
           },
-          { viewport },
+          { viewport, colorScheme },
         );
       }));
   }
@@ -111,8 +118,6 @@ for (const viewport of kSizes) {
         const box = await page.locator('.starts').boundingBox();
         assert.ok(box.y + box.height < viewport.height * 0.75, `the answers end at ${box.y + box.height} px`);
         for (const one of await starts.allInnerTexts()) assert.match(one, /^\S.*\n(.*\n)*(now|\S*\s?\d\d:\d\d)\n/);
-        mkdirSync('dist-test', { recursive: true });
-        await page.screenshot({ path: `dist-test/now-${viewport.width}.png` });
       },
       { viewport },
     ));

@@ -1,12 +1,11 @@
 // Opens every view of a running daemon in Chromium and prints one JSON object: what each shows, and
 // what must not be (console errors, requests elsewhere, faults that axe finds), with load times.
 //
-//   node test/visit.mjs URL [--screenshots DIR] [--theme light|dark] [--stay]
+//   node test/visit.mjs URL [--theme light|dark] [--stay]
 //
 // --stay: afterwards reads lines "look VIEW" (prints that view's object on one line, without loading
 // the page again) and "quit" from standard input.
 import { createInterface } from 'node:readline';
-import { mkdirSync } from 'node:fs';
 import { ask, axeFaults, titleOf, kViews, openBrowser, openPage, shown, visit } from './browser.mjs';
 import { readView } from './read_page.mjs';
 
@@ -21,7 +20,6 @@ if (!url) {
   process.exit(2);
 }
 const theme = option('--theme') ?? 'light';
-const folder = option('--screenshots');
 const kSettleMilliseconds = 300;
 
 async function report(browser) {
@@ -36,18 +34,8 @@ async function report(browser) {
     await page.waitForTimeout(kSettleMilliseconds);
     views[view] = await readView(page, view);
     axe[view] = await axeFaults(page);
-    if (folder) await picture(page, view);
   }
   return { page, trouble, result: { url, theme, first_view_ms: loads, bytes: bytes(), views, axe, trouble } };
-}
-
-// What a reader of the documents sees: the first screen.
-const kPictureHeight = 840;
-
-async function picture(page, name) {
-  await page.setViewportSize({ width: 1280, height: kPictureHeight });
-  await page.waitForTimeout(kSettleMilliseconds);
-  await page.screenshot({ path: `${folder}/${name}.png` });
 }
 
 // Bytes on the wire, by what the browser received.
@@ -73,20 +61,6 @@ async function timeLoads(browser) {
   return times;
 }
 
-async function moreScreenshots(browser) {
-  const shots = [
-    ['now-dark', { colorScheme: 'dark', viewport: { width: 1280, height: 860 } }],
-    ['now-phone', { viewport: { width: 360, height: 740 }, deviceScaleFactor: 1.5 }],
-  ];
-  for (const [name, options] of shots) {
-    const { page, context } = await openPage(browser, url, options);
-    await visit(page, url, 'now');
-    await page.waitForTimeout(kSettleMilliseconds);
-    await page.screenshot({ path: `${folder}/${name}.png` });
-    await context.close();
-  }
-}
-
 // Moves by the navigation, so that the page itself is not loaded again.
 async function look(page, view) {
   await page.click(`nav.views a[href="#/${view}"]`);
@@ -109,9 +83,7 @@ async function stay(page, trouble) {
 
 const browser = await openBrowser();
 try {
-  if (folder) mkdirSync(folder, { recursive: true });
   const { page, trouble, result } = await report(browser);
-  if (folder) await moreScreenshots(browser);
   console.log(JSON.stringify(result));
   if (given.includes('--stay')) await stay(page, trouble);
 } finally {
