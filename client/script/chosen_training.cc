@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "client/script/kept_script.h"
+#include "client/script/launch_program.h"
 #include "client/script/script_text.h"
 #include "client/shell/shell_text.h"
 #include "client/shell/shell_words.h"

@@ -13,6 +13,7 @@
 #include "client/sbatch/job_words.h"
 #include "client/sbatch/option_values.h"
 #include "client/script/launch_command.h"
+#include "client/script/launch_program.h"
 #include "client/script/script_layout.h"
 #include "client/script/script_variables.h"
 #include "client/script/trainer_defaults.h"

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "client/script/launch_program.h"
 #include "client/shell/shell_text.h"
 #include "common/base/text.h"
 #include "common/yaml/yaml_document.h"

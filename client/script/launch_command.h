@@ -71,10 +71,6 @@ inline constexpr int kLooksLikeTraining = 3;
 // Returns the text of a file named by a script; nullopt: unreadable.
 using ReadNamedFile = std::function<std::optional<std::string>(const std::string& path)>;
 
-// Whether it is one process, as far as its command says: python, or a program that is neither a
-// launcher nor known to start others.
-bool StartsOneProcess(const LaunchCommand& launch);
-
 // All commands that may be a training, in order, also those of shell scripts that are called.
 // Fills `variables` with the script's assignments; a command sees only those before it.
 std::vector<LaunchCommand> FindLaunches(const std::vector<ScriptStatement>& statements,
@@ -84,13 +80,7 @@ std::vector<LaunchCommand> FindLaunches(const std::vector<ScriptStatement>& stat
 // launcher in it.
 std::optional<LaunchCommand> LaunchOf(const std::string& command, ScriptVariables& variables);
 
-// Whether a word starts a container: "apptainer", "/usr/bin/docker".
-bool IsContainerWord(const std::string& word);
-
 // The command's words and tail, as written.
 std::string TextOf(const LaunchCommand& command);
-
-// The training's program: "train.py", "axolotl.cli.train"; "": none.
-std::string ProgramOf(const LaunchCommand& command);
 
 }  // namespace gpuadvise::client

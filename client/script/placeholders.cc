@@ -8,6 +8,7 @@
 #include <set>
 
 #include "client/sbatch/option_values.h"
+#include "client/script/launch_program.h"
 #include "client/script/script_text.h"
 #include "client/script/script_variables.h"
 #include "client/shell/shell_text.h"

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "client/script/called_script.h"
+#include "client/script/launch_program.h"
 #include "client/script/own_path.h"
 #include "client/script/script_text.h"
 #include "client/shell/shell_text.h"

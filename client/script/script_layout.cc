@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/sbatch/option_values.h"
+#include "client/script/launch_program.h"
 #include "common/base/text.h"
 #include "common/slurm/gres.h"
 

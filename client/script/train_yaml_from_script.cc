@@ -12,6 +12,7 @@
 #include "client/script/called_script.h"
 #include "client/script/chosen_training.h"
 #include "client/script/launch_command.h"
+#include "client/script/launch_program.h"
 #include "client/script/own_path.h"
 #include "client/script/placeholders.h"
 #include "client/script/script_doubts.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "client/script/launch_program.h"
 #include "client/script/script_text.h"
 
 namespace gpuadvise::client {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "client/script/launch_program.h"
 #include "common/base/text.h"
 
 namespace gpuadvise::client {

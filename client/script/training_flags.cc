@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "client/script/launch_program.h"
 #include "client/script/script_text.h"
 #include "common/base/text.h"
 #include "common/keys/train_keys.h"

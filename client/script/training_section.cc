@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "client/script/launch_program.h"
 #include "client/script/section_writer.h"
 #include "client/script/trainer_defaults.h"
 #include "client/script/training_length.h"

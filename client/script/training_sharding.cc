@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "client/script/launch_program.h"
 #include "client/script/training_config.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
