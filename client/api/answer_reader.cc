@@ -50,17 +50,15 @@ const json& ObjectOf(const json& object, const char* key) {
 
 std::string ClusterAndAge(const api::Frame& frame) {
   const std::string cluster = frame.meta.cluster.value_or("");
-  const double age = frame.snapshot_age_seconds.value_or(0);
-  const std::string words =
-      age < 30 ? std::to_string(std::llround(std::max(age, 0.0))) + " s" : DurationInWords(age);
-  return "cluster " + (cluster.empty() ? "?" : cluster) + ", " + words + " old";
+  const std::string age = DurationInWords(frame.snapshot_age_seconds.value_or(0));
+  return "cluster " + (cluster.empty() ? "?" : cluster) + ", " + age + " old";
 }
 
 std::string DataDoubt(const api::Frame& frame) {
   const std::string cause = frame.meta.stale_cause.value_or("");
   const std::string& unseen = frame.meta.unseen;
   if (cause.empty()) return unseen;
-  return "The data is " + DurationInWords(std::max(30.0, frame.snapshot_age_seconds.value_or(0))) +
+  return "The data is " + DurationInWords(frame.snapshot_age_seconds.value_or(0)) +
          " old: " + cause + (unseen.empty() ? "" : "; " + unseen);
 }
 

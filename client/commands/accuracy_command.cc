@@ -32,8 +32,7 @@ ColumnOf<AccuracyRow> AccuracyCount(const char* header, int64_t api::AccuracyFig
 ColumnOf<AccuracyRow> AccuracyDuration(const char* header, KnownFigure member) {
   return {header, Align::kRight, [member](const AccuracyRow& row) {
             const auto seconds = row.figures.*member;
-            if (!seconds) return std::string("–");
-            return *seconds < 30 ? fmt::format("{:.0f} s", *seconds) : DurationInWords(*seconds);
+            return seconds ? DurationInWords(*seconds) : std::string("–");
           }};
 }
 

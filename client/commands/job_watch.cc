@@ -67,7 +67,7 @@ std::string EndLine(const api::Experiment& job, int64_t now) {
   std::string line = "ended";
   if (const auto ended = KnownTime(job.ended_at)) line += " " + ClockTime(*ended, now);
   if (const auto seconds = KnownSeconds(job.run_seconds)) {
-    line += " after " + ElapsedInWords(*seconds);
+    line += " after " + DurationInWords(*seconds);
   }
   line += KnowsHowItEnded(job) ? ": " + StateWords(job)
                                : fmt::format("; see sacct -j {} for its state", job.job_id);
@@ -241,7 +241,7 @@ void JobWatch::NoteTrouble(const Attempt& attempt, int64_t now, WatchStatus& sta
   if (step && now - step_at_ >= kHangSeconds && told_.insert("hang").second) {
     status.news.push_back(
         {"hang", fmt::format("Step {} has been the last for {}.", step_,
-                             ElapsedInWords(static_cast<double>(now - step_at_)))});
+                             DurationInWords(static_cast<double>(now - step_at_)))});
   }
   const bool idle = !attempt.gpus.empty() && std::ranges::all_of(attempt.gpus, [](const auto& gpu) {
     return gpu.mean_utilisation.value_or(1) < kNoUse;
@@ -262,7 +262,7 @@ void JobWatch::NoteLimit(const api::Experiment& job, int64_t now, WatchStatus& s
   status.news.push_back(
       {"limit", fmt::format("Slurm ends it in {}. If it needs longer, save a checkpoint or ask for "
                             "a longer limit: scontrol update JobId={} TimeLimit=+…",
-                            ElapsedInWords(std::max(left, 0.0)), job_id_)});
+                            DurationInWords(std::max(left, 0.0)), job_id_)});
 }
 
 void JobWatch::NoteBetter(const api::Seconds& wait, const api::Experiment& job, int64_t now,

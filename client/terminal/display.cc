@@ -159,10 +159,20 @@ std::string ClockRange(int64_t likely, int64_t late, int64_t now) {
   return first + " (" + (same_day ? HourAndMinute(late_local) : second) + ")";
 }
 
-std::string DurationRange(double likely_seconds, double late_seconds) {
-  const std::string likely = DurationInWords(likely_seconds);
-  const std::string late = DurationInWords(late_seconds);
+namespace {
+
+std::string RangeOf(const std::string& likely, const std::string& late) {
   return likely == late ? likely : likely + " (" + late + ")";
+}
+
+}  // namespace
+
+std::string DurationRange(double likely_seconds, double late_seconds) {
+  return RangeOf(DurationInWords(likely_seconds), DurationInWords(late_seconds));
+}
+
+std::string WaitRange(double likely_seconds, double late_seconds) {
+  return RangeOf(WaitInWords(likely_seconds), WaitInWords(late_seconds));
 }
 
 std::string AssumedLine(const std::string& assumed) {

@@ -41,4 +41,7 @@ std::string ClockRange(int64_t likely, int64_t late, int64_t now);
 // "8 m (1 h 50)"; one value if both read the same.
 std::string DurationRange(double likely_seconds, double late_seconds);
 
+// The same of a wait: "now (1 h 50)".
+std::string WaitRange(double likely_seconds, double late_seconds);
+
 }  // namespace gpuadvise::client

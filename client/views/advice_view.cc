@@ -313,12 +313,9 @@ TextColumn Column(std::string header, const Rows& rows, Cell cell, Align align =
   return column;
 }
 
-std::string Words(int64_t seconds) { return DurationInWords(static_cast<double>(seconds)); }
-
 std::string WaitCell(const api::Seconds& wait, bool late) {
-  return late ? DurationRange(static_cast<double>(wait.p50_seconds),
-                              static_cast<double>(wait.p90_seconds))
-              : Words(wait.p50_seconds);
+  const auto p50 = static_cast<double>(wait.p50_seconds);
+  return WaitRange(p50, late ? static_cast<double>(wait.p90_seconds) : p50);
 }
 
 std::string DoneCell(const api::Seconds& total, bool late, int64_t now) {
@@ -348,7 +345,7 @@ std::string OthersCell(const api::Strategy& row) {
   if (!row.others_delay_seconds) return "–";
   if (*row.others_delay_seconds < 60) return "none";
   return fmt::format("{:.0f} +{}", std::max(1.0, row.others_delayed.value_or(0)),
-                     Words(*row.others_delay_seconds));
+                     DurationInWords(static_cast<double>(*row.others_delay_seconds)));
 }
 
 template <typename Test>
@@ -374,7 +371,7 @@ std::vector<TextColumn> Columns(const Rows& rows, const AdviceTableShape& shape,
                            [&](Row row) { return WaitCell(row.wait, shape.late_wait); }));
   if (shape.run) {
     columns.push_back(Column("RUN", rows, [](Row row) {
-      return ElapsedInWords(static_cast<double>(row.run.p50_seconds));
+      return DurationInWords(static_cast<double>(row.run.p50_seconds));
     }));
   }
   columns.push_back(Column(shape.late_done ? "DONE p50 (p90)" : "DONE p50", rows,

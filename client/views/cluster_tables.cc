@@ -42,9 +42,7 @@ std::string StartsInCell(const QueuedJob& job) {
   const api::StartFigures* start = FindStart(job);
   if (start == nullptr) return "–";
   const api::Seconds& wait = start->wait;
-  return wait.p90_seconds < 30 ? "now"
-                               : DurationRange(static_cast<double>(wait.p50_seconds),
-                                               static_cast<double>(wait.p90_seconds));
+  return WaitRange(static_cast<double>(wait.p50_seconds), static_cast<double>(wait.p90_seconds));
 }
 
 std::string StartsAtCell(const QueuedJob& job, int64_t now) {
@@ -161,7 +159,7 @@ using WaitMember = std::optional<int64_t> Gpu::*;
 
 ColumnOf<Gpu> Wait(const char* header, WaitMember member) {
   return MemberColumn(header, Align::kRight, member, [](std::optional<int64_t> seconds) {
-    return seconds ? DurationInWords(static_cast<double>(*seconds)) : "–";
+    return seconds ? WaitInWords(static_cast<double>(*seconds)) : "–";
   });
 }
 

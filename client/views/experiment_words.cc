@@ -122,11 +122,10 @@ std::string GpusWords(const api::Experiment& job) {
   return StrategyName(*said.gpu, said.gpus_per_node.value_or(1), said.nodes.value_or(1));
 }
 
-std::string ForecastWords(std::optional<int64_t> p50, std::optional<int64_t> p90, bool with_p90) {
+std::string ForecastWords(std::optional<int64_t> p50, std::optional<int64_t> p90,
+                          std::string (*range)(double, double)) {
   const auto likely = KnownSeconds(p50);
-  const auto late = KnownSeconds(p90);
-  if (!likely) return {};
-  return with_p90 && late ? DurationRange(*likely, *late) : DurationInWords(*likely);
+  return likely ? range(*likely, KnownSeconds(p90).value_or(*likely)) : "";
 }
 
 double RelativeError(double forecast, double actual) { return (actual - forecast) / forecast; }
@@ -186,7 +185,7 @@ std::vector<std::string> AttemptWords(const Attempt& attempt, size_t number, boo
   std::string line = fmt::format("{}  ", number);
   const int64_t began = KnownTime(attempt.began).value_or(0);
   if (began > 0) line += ClockTime(began, now) + ", ";
-  line += ElapsedInWords(KnownSeconds(attempt.seconds).value_or(0)) + ": ";
+  line += DurationInWords(KnownSeconds(attempt.seconds).value_or(0)) + ": ";
   if (const auto micro = KnownCount(attempt.micro_batch)) {
     line +=
         fmt::format("micro-batch {} × {}, ", *micro, KnownCount(attempt.accumulation).value_or(1));
@@ -215,7 +214,7 @@ std::string ProgressWords(const Attempt& attempt, bool still_runs) {
   if (speed) words.push_back(fmt::format("{:.3g} s a step", *speed));
   if (still_runs && speed && steps && total && *total > *steps) {
     const double left = *speed * static_cast<double>(*total - *steps);
-    words.push_back((left < 30 ? "under a minute" : DurationInWords(left)) + " left");
+    words.push_back(DurationInWords(left) + " left");
   }
   if (attempt.loss) words.push_back(fmt::format("loss {:.4g}", *attempt.loss));
   return Join(words, " · ");

@@ -42,8 +42,10 @@ std::string NextStep(const api::Experiment& job);
 // "RTX 4090 × 4", "L40S × 6 × 2 nodes", "–" without a GPU.
 std::string GpusWords(const api::Experiment& job);
 
-// A forecast: "8 m (12 m)", or only its median "8 m"; "" without one.
-std::string ForecastWords(std::optional<int64_t> p50, std::optional<int64_t> p90, bool with_p90);
+// A forecast in the words of `range` (WaitRange, DurationRange), only its median without a `p90`;
+// "" without a median.
+std::string ForecastWords(std::optional<int64_t> p50, std::optional<int64_t> p90,
+                          std::string (*range)(double, double));
 // (actual - forecast) / forecast. REQUIRES: forecast > 0.
 double RelativeError(double forecast, double actual);
 // Whether the job waited no longer than its p90, or started at once; nullopt if either is not

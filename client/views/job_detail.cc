@@ -44,11 +44,12 @@ std::string Difference(double said, double real) {
 
 std::string WaitLine(const api::Experiment& job) {
   const api::Promise& promise = job.promise;
-  const std::string said = ForecastWords(promise.wait_p50_seconds, promise.wait_p90_seconds, true);
+  const std::string said =
+      ForecastWords(promise.wait_p50_seconds, promise.wait_p90_seconds, WaitRange);
   const auto real = KnownSeconds(job.wait_seconds);
   if (!real && said.empty()) return {};
   if (!real) return (said.starts_with("now") ? "forecast to start " : "forecast to wait ") + said;
-  std::string line = "waited " + ElapsedInWords(*real);
+  std::string line = "waited " + DurationInWords(*real);
   if (said.empty()) return line;
   line += ", said " + said;
   const auto held = WaitHeld(job);
@@ -58,15 +59,16 @@ std::string WaitLine(const api::Experiment& job) {
 
 std::string RunLine(const api::Experiment& job, int64_t now) {
   const api::Promise& promise = job.promise;
-  const std::string said = ForecastWords(promise.run_p50_seconds, promise.run_p90_seconds, true);
+  const std::string said =
+      ForecastWords(promise.run_p50_seconds, promise.run_p90_seconds, DurationRange);
   const std::string behind = said.empty() ? "" : ", said " + said;
   const auto started = KnownTime(job.started_at);
   if (!HasEnded(job) && started && *started <= now) {
-    return "runs for " + ElapsedInWords(static_cast<double>(now - *started)) + behind;
+    return "runs for " + DurationInWords(static_cast<double>(now - *started)) + behind;
   }
   const auto real = KnownSeconds(job.run_seconds);
   if (!real) return said.empty() ? "" : "forecast to run " + said;
-  const std::string line = "ran " + ElapsedInWords(*real) + behind;
+  const std::string line = "ran " + DurationInWords(*real) + behind;
   if (said.empty() || HasFailed(job)) return line;
   return line + Difference(static_cast<double>(promise.run_p50_seconds.value_or(0)), *real);
 }

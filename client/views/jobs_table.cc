@@ -53,7 +53,7 @@ std::string ForecastAndReal(const std::string& said, const std::string& real, bo
 
 std::string RealWords(std::optional<int64_t> known) {
   const auto seconds = KnownSeconds(known);
-  return seconds ? ElapsedInWords(*seconds) : "";
+  return seconds ? DurationInWords(*seconds) : "";
 }
 
 std::string DateCell(const Experiment& job, const JobsTableShape& shape, int64_t now) {
@@ -63,16 +63,22 @@ std::string DateCell(const Experiment& job, const JobsTableShape& shape, int64_t
   return shape.time_of_day ? whole : whole.substr(0, whole.rfind(' '));
 }
 
+std::optional<int64_t> LateOf(std::optional<int64_t> p90, const JobsTableShape& shape) {
+  return shape.late ? p90 : std::nullopt;
+}
+
 std::string WaitedCell(const Experiment& job, const JobsTableShape& shape) {
   const api::Promise& said = job.promise;
-  return ForecastAndReal(ForecastWords(said.wait_p50_seconds, said.wait_p90_seconds, shape.late),
-                         RealWords(job.wait_seconds), shape.spaced);
+  return ForecastAndReal(
+      ForecastWords(said.wait_p50_seconds, LateOf(said.wait_p90_seconds, shape), WaitRange),
+      RealWords(job.wait_seconds), shape.spaced);
 }
 
 std::string RunCell(const Experiment& job, const JobsTableShape& shape) {
   const api::Promise& said = job.promise;
-  return ForecastAndReal(ForecastWords(said.run_p50_seconds, said.run_p90_seconds, shape.late),
-                         RealWords(job.run_seconds), shape.spaced);
+  return ForecastAndReal(
+      ForecastWords(said.run_p50_seconds, LateOf(said.run_p90_seconds, shape), DurationRange),
+      RealWords(job.run_seconds), shape.spaced);
 }
 
 std::string PeakCell(const Experiment& job, const JobsTableShape& shape) {

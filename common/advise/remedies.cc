@@ -85,10 +85,6 @@ std::string StartInWords(const StartSamples& start) {
   return median <= kNow ? "now" : "in " + DurationInWords(median);
 }
 
-std::string RunInWords(double seconds) {
-  return seconds < 30 ? "less than a minute" : DurationInWords(seconds);
-}
-
 std::string DoneInWords(double later) {
   if (std::abs(later) < kSameEnd) return " and be done at the same time";
   return fmt::format("{} be done {} {}", later > 0 ? ", but" : " and",
@@ -168,14 +164,14 @@ class PlainJob {
       return fmt::format("; {} of {} would be cut off", RiskInWords(*risk), question_.risk->words);
     }
     if (same_rate) {
-      return later ? fmt::format("; such jobs run {}", RunInWords(*question_.run_time))
+      return later ? fmt::format("; such jobs run {}", DurationInWords(*question_.run_time))
                    : ", if it needs no more";
     }
     const std::string_view why =
         SameCards(changed) ? "on so many GPUs" : "by the rates of the cards";
     if (!later) return fmt::format("; {} it would run {:.1f} times as long", why, *slower);
-    const std::string before = RunInWords(*question_.run_time);
-    const std::string after = RunInWords(*question_.run_time * *slower);
+    const std::string before = DurationInWords(*question_.run_time);
+    const std::string after = DurationInWords(*question_.run_time * *slower);
     if (before == after) return DoneInWords(*later);
     return fmt::format("{}: {} it would run {} instead of {}", DoneInWords(*later), why, after,
                        before);

@@ -78,8 +78,7 @@ std::string JoinNames(std::span<const std::string> names, size_t limit) {
 }
 
 std::string DurationInWords(double seconds) {
-  if (seconds < 30) return "now";
-  auto whole = static_cast<int64_t>(std::llround(std::min(seconds, 1e12)));
+  auto whole = static_cast<int64_t>(std::llround(std::clamp(seconds, 0.0, 1e12)));
   if (whole < kMinuteSeconds) return fmt::format("{} s", whole);
   int64_t minutes = (whole + kMinuteSeconds / 2) / kMinuteSeconds;
   if (minutes < 60) return fmt::format("{} m", minutes);
@@ -92,9 +91,7 @@ std::string DurationInWords(double seconds) {
                          : fmt::format("{} d {} h", hours / 24, hours % 24);
 }
 
-std::string ElapsedInWords(double seconds) {
-  return seconds < 30 ? fmt::format("{:.0f} s", seconds) : DurationInWords(seconds);
-}
+std::string WaitInWords(double seconds) { return seconds < 30 ? "now" : DurationInWords(seconds); }
 
 std::string OthersDelayInWords(double jobs, double seconds) {
   const auto count = std::max<int64_t>(std::llround(jobs), 1);

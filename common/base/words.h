@@ -20,11 +20,11 @@ std::string DidYouMean(std::string_view name, std::span<const std::string> candi
 // "a", "a and b", "a, b and c"; more than `limit` names end in "and 7 more".
 std::string JoinNames(std::span<const std::string> names, size_t limit = 12);
 
-// A duration for people, rounded: "now" (under 30 s), "45 s", "8 m", "1 h 50", "3 d 4 h".
+// A duration for people, rounded: "8 s", "8 m", "1 h 50", "3 d 4 h"; "0 s" for a negative one.
 std::string DurationInWords(double seconds);
 
-// How long something takes or took: as DurationInWords, but "8 s" under 30 s.
-std::string ElapsedInWords(double seconds);
+// A wait: as DurationInWords, but "now" under 30 s.
+std::string WaitInWords(double seconds);
 
 // "delays 6 jobs of others by 1 h 10 together": at least one job.
 std::string OthersDelayInWords(double jobs, double seconds);

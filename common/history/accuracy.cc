@@ -82,7 +82,7 @@ std::string DescribeAccuracy(const Accuracy& accuracy) {
              "{}{:.0f} % of {} forecast to wait started by their p90, half within {} of their p50",
              words.empty() ? "" : "; ", 100 * accuracy.coverage_p90,
              Plural(accuracy.covered_jobs, "job"),
-             ElapsedInWords(accuracy.covered_median_abs_error_seconds));
+             DurationInWords(accuracy.covered_median_abs_error_seconds));
 }
 
 }  // namespace gpuadvise

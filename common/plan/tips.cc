@@ -354,7 +354,7 @@ Tip TorchCompileTip(const TipContext& at) {
   if (*at.run_seconds < kWorthCompiling) {
     return DoesNotApply(
         tip, fmt::format("the run takes {}; the minutes of warm-up pay off only beyond 2 h",
-                         ElapsedInWords(*at.run_seconds)));
+                         DurationInWords(*at.run_seconds)));
   }
   return Applies(tip, .1);
 }

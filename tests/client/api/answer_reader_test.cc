@@ -55,7 +55,7 @@ TEST(Age, HasItsCauseWhenThereIsOne) {
   EXPECT_EQ(DataDoubt(Read(Aged(600, nullptr))), "");
   EXPECT_EQ(DataDoubt(Read(Aged(600, "slurmctld is down"))),
             "The data is 10 m old: slurmctld is down");
-  EXPECT_EQ(DataDoubt(Read(Aged(1, "starting"))), "The data is 30 s old: starting");
+  EXPECT_EQ(DataDoubt(Read(Aged(1, "starting"))), "The data is 1 s old: starting");
 }
 
 TEST(Data, OfWhichPartIsNotSeenIsSaidToBeSo) {
@@ -64,7 +64,7 @@ TEST(Data, OfWhichPartIsNotSeenIsSaidToBeSo) {
   EXPECT_EQ(DataDoubt(Read(answer)), "PrivateData hides jobs");
   answer["meta"]["stale_cause"] = "slurmctld is down";
   EXPECT_EQ(DataDoubt(Read(answer)),
-            "The data is 30 s old: slurmctld is down; PrivateData hides jobs");
+            "The data is 12 s old: slurmctld is down; PrivateData hides jobs");
 }
 
 }  // namespace

@@ -282,7 +282,7 @@ TEST(ProgressWords, WhatIsLeftIsSaidOnlyWhileItRuns) {
   attempt.steps = 99;
   attempt.total_steps = 100;
   attempt.seconds_per_step = 2;
-  EXPECT_EQ(ProgressWords(attempt, true), "step 99/100 · 2 s a step · under a minute left");
+  EXPECT_EQ(ProgressWords(attempt, true), "step 99/100 · 2 s a step · 2 s left");
   EXPECT_EQ(ProgressWords(attempt, false), "step 99/100 · 2 s a step");
 }
 

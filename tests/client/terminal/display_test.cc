@@ -86,7 +86,9 @@ TEST(Clock, ARangeNamesTheSecondDayOnlyWhereItDiffers) {
 
 TEST(Durations, EqualOnesAreOne) {
   EXPECT_EQ(DurationRange(480, 6600), "8 m (1 h 50)");
-  EXPECT_EQ(DurationRange(0, 0), "now");
+  EXPECT_EQ(DurationRange(7, 7), "7 s");
+  EXPECT_EQ(WaitRange(7, 7), "now");
+  EXPECT_EQ(WaitRange(0, 300), "now (5 m)");
   EXPECT_EQ(DurationRange(3600, 3610), "1 h");
 }
 

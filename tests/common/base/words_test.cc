@@ -6,8 +6,10 @@ namespace gpuadvise {
 namespace {
 
 TEST(DurationInWords, SpeaksAsPeopleDo) {
-  EXPECT_EQ(DurationInWords(0), "now");
-  EXPECT_EQ(DurationInWords(29.9), "now");
+  EXPECT_EQ(DurationInWords(0), "0 s");
+  EXPECT_EQ(DurationInWords(7.6), "8 s");
+  EXPECT_EQ(WaitInWords(29.9), "now");
+  EXPECT_EQ(WaitInWords(45), "45 s");
   EXPECT_EQ(DurationInWords(45), "45 s");
   EXPECT_EQ(DurationInWords(480), "8 m");
   EXPECT_EQ(DurationInWords(39000), "10 h 50");
@@ -18,7 +20,8 @@ TEST(DurationInWords, SpeaksAsPeopleDo) {
 }
 
 TEST(DurationInWords, BearsAbsurdNumbers) {
-  EXPECT_EQ(DurationInWords(-5), "now");
+  EXPECT_EQ(DurationInWords(-5), "0 s");
+  EXPECT_EQ(WaitInWords(-5), "now");
   EXPECT_FALSE(DurationInWords(1e300).empty());
 }
 
