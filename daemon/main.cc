@@ -22,6 +22,7 @@
 #include "daemon/collector/sources.h"
 #include "daemon/daemon.h"
 #include "daemon/settings/catalogues.h"
+#include "daemon/settings/machine_check.h"
 #include "daemon/settings/settings_file.h"
 
 namespace gpuadvise::daemon {
@@ -46,6 +47,8 @@ int CheckConfig(const LoadedSettings& loaded) {
   const nlohmann::json shown = SettingsToJson(loaded.settings);
   for (const std::string& key : SettingsKeys()) fmt::print("{}: {}\n", key, shown[key].dump());
   for (const std::string& open : SecretsForAll(loaded)) fmt::print("# warning: {}\n", open);
+  const std::vector<std::string> missing = MissingOnThisMachine(loaded.settings);
+  for (const std::string& sentence : missing) fmt::print(stderr, "gpuadvised: {}\n", sentence);
   for (const CollectorCandidate& candidate : PlanFor(loaded.settings, *collector).candidates) {
     fmt::print("# collector: {}\n", fmt::join(candidate.command.words, " "));
   }
@@ -58,7 +61,7 @@ int CheckConfig(const LoadedSettings& loaded) {
   fmt::print("# history: {}\n", *history ? HistoryInWords(**history, SystemClock().Now())
                                          : "none yet in " + (url.empty() ? loaded.settings.state_dir
                                                                          : WithoutPassword(url)));
-  return 0;
+  return missing.empty() ? 0 : kBadSettings;
 }
 
 int Serve(const CommandLineSettings& command_line, const LoadedSettings& loaded) {

@@ -307,6 +307,23 @@ TEST(DaemonCommandLine, CheckConfigRefusesWhatTheDaemonWould) {
                 ":2: listen is \"nowhere\"; write HOST:PORT such as 127.0.0.1:6828, or nothing\n");
 }
 
+TEST(DaemonCommandLine, CheckConfigNamesWhatThisMachineLacks) {
+  const TempFolder folder;
+  const std::string file =
+      folder.Write("a.yaml",
+                   "source: sim\nsocket_group: no-such-group-here\nslurm_bin_dir: /no/such/folder\n"
+                   "prometheus: prometheus:9090\nslurmrestd: {token_file: /no/token}\n");
+  const auto [status, said] = RunIt({"--check-config", "--config", file});
+  EXPECT_EQ(status, "exited with status 2");
+  for (const char* sentence :
+       {"gpuadvised: socket_group is no-such-group-here, and this machine has no such group\n",
+        "gpuadvised: slurm_bin_dir is /no/such/folder, and this machine has no such folder\n",
+        "gpuadvised: slurmrestd.token_file is /no/token, and this machine has no such file\n",
+        "gpuadvised: prometheus: "}) {
+    EXPECT_NE(said.find(sentence), std::string::npos) << sentence << said;
+  }
+}
+
 TEST(DaemonCommandLine, CheckConfigNamesEveryKeyThatWent) {
   const TempFolder folder;
   const std::string file = folder.Write("a.yaml", "metrics: {}\nsource: sim\nclusters: {}\n");
