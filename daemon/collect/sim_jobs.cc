@@ -59,6 +59,10 @@ std::optional<SimJob> SimJobFrom(const std::string& text) {
   const auto count = [&](const char* key) { return reader.Int(key, 1, kMost).value_or(0); };
   Job job;
   job.id = reader.Int("id", 1, INT64_C(1) << 40).value_or(0);
+  if (const auto task = reader.Int("task", 0, kMost)) {  // the first has the array's number
+    job.array_job_id = reader.Int("array", 1, INT64_C(1) << 40).value_or(job.id);
+    job.array_tasks = std::to_string(*task);
+  }
   job.name = reader.Text("name").value_or("");
   job.user = reader.Text("user").value_or("");
   job.uid = reader.Int("uid", 0, UINT32_MAX).value_or(-1);

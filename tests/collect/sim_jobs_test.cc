@@ -46,6 +46,22 @@ class SimJobs : public testing::Test {
   Snapshot snapshot_;
 };
 
+TEST_F(SimJobs, TasksOfAnArrayAreOfOneArray) {
+  const auto task = [](std::string text, const char* keys) {
+    return text.insert(text.size() - 1, keys);
+  };
+  folder_.Write("100001.job", task(JobText(100001, kNoon), R"(, "task": 3, "tasks": 2)"));
+  folder_.Write("100002.job",
+                task(JobText(100002, kNoon), R"(, "array": 100001, "task": 4, "tasks": 2)"));
+  now_ += 5;
+  for (const int64_t id : {100001, 100002}) {
+    const auto job = Find(id);
+    ASSERT_TRUE(job) << id;
+    EXPECT_EQ(job->array_job_id, 100001);
+    EXPECT_EQ(job->array_tasks, id == 100001 ? "3" : "4");
+  }
+}
+
 TEST_F(SimJobs, AJobStartsWhereGpusAreFreeAndHoldsThem) {
   ASSERT_FALSE(Find(100001));
   folder_.Write("100001.job", JobText(100001, kNoon + 3));
