@@ -84,6 +84,25 @@ class Prometheus:
         return {labels.get(label, ""): value for labels, value in self.series(query) if value}
 
 
+class GpuExporter(http.server.ThreadingHTTPServer):
+    """Two idle GPUs of the node n1 and a busy one, as dcgm-exporter tells of them."""
+
+    TEXT = "".join(f'DCGM_FI_DEV_GPU_UTIL{{Hostname="n1",gpu="{gpu}"}} {use}\n' for gpu, use in enumerate((0, 0, 93)))
+
+    def __init__(self):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):  # noqa: N802, the library's name
+                self.send_response(200)
+                self.send_header("Content-Type", "text/plain; version=0.0.4")
+                self.end_headers()
+                self.wfile.write(GpuExporter.TEXT.encode())
+
+            def log_message(self, *_):
+                pass
+        super().__init__(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
 class SocketProxy(http.server.ThreadingHTTPServer):
     """What docs/metrics.md has nginx do: GET /metrics of the Unix socket, as root."""
 
@@ -242,6 +261,30 @@ class Metrics(programs.SiteTest):
         rules = [rule for group in self.inside.ask("rules")["groups"] for rule in group["rules"]]
         self.assertEqual([(rule["name"], rule.get("lastError")) for rule in rules if rule["health"] != "ok"], [])
         self.assertGreaterEqual(len(rules), 9)
+
+    # ---- GPUs that do nothing ---------------------------------------------------------------
+
+    def test_idle_gpus_come_from_the_sites_prometheus(self):
+        exporter = GpuExporter()
+        self.addCleanup(exporter.server_close)
+        self.addCleanup(exporter.shutdown)
+        gpus = self.enterContext(Prometheus(self.lab.folder / "gpus", f"127.0.0.1:{exporter.server_port}"))
+        self.addCleanup(self.site.reload, prometheus="")
+        query = "count by (Hostname) (DCGM_FI_DEV_GPU_UTIL == 0)"
+
+        def told(place):
+            self.site.reload(prometheus=place, idle_gpus_query=query)
+            return wait_until(lambda: self.site.ask("/v1/nodes?limit=0")[1]["idle_allocated"], "an answer about idle GPUs")
+        self.assertIn("nothing listens", told("http://127.0.0.1:1")["problem"])
+        place = f"http://127.0.0.1:{gpus.port}"
+        self.site.reload(prometheus=place, idle_gpus_query=query)
+        wait_until(lambda: self.site.ask("/v1/nodes?limit=0")[1]["idle_allocated"] == {"nodes": 0, "gpus": 0, "problem": None},
+                   "what no job has held for 30 minutes is nobody's")
+        records = self.lab.run(str(self.site.bin / "gpuadvise-collect"), "slurm-cli", "--once", "--prometheus", place,
+                               "--idle-gpus-query", query).stdout.splitlines()
+        nodes = [row for row in map(json.loads, records) if row["record"] == "node"]
+        idle = {node["name"]: node.get("gpus_idle", 0) for node in nodes}
+        self.assertEqual({name: count for name, count in idle.items() if count}, {"n1": 2})
 
     # ---- faults -----------------------------------------------------------------------------
 
