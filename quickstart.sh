@@ -104,7 +104,7 @@ write_commands() {
   mkdir -p "$home/bin" "$home/jobs"
   ln -sf "$bin/gpuadvise" "$home/bin/gpuadvise"
   local name
-  for name in sbatch srun squeue scancel sinfo scontrol sacct; do
+  for name in sbatch srun salloc squeue scancel sinfo scontrol sacct; do
     cat >"$home/bin/$name" <<SH
 #!/bin/sh
 # Written by quickstart.sh: the $name of its simulated cluster. It is not Slurm's.

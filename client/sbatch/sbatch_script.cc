@@ -181,21 +181,33 @@ void LeaveOutContradictions(const SbatchOptions& fixed, SbatchOptions* options) 
   }
 }
 
-// GRES items of a value, "gpu:l40s:4,lscratch:100": those of GPUs without a type, and the others.
-bool IsUntypedGpu(std::string_view item) {
-  if (item.starts_with("gres:")) item.remove_prefix(5);
-  if (item == "gpu") return true;
-  return item.starts_with("gpu:") && WholeNumber(std::string(item.substr(4)));
+// Whether an item of "gpu:l40s:4,lscratch:100" is GPUs.
+bool IsGpu(std::string_view item) {
+  return IsOneOf(item, {"gpu", "gres:gpu"}) || item.starts_with("gpu:") ||
+         item.starts_with("gres:gpu:");
 }
 
+// Such without a type: "gpu", "gpu:4".
+bool IsUntypedGpu(std::string_view item) {
+  const size_t colon = item.rfind(':');
+  const bool counted =
+      colon != std::string_view::npos && WholeNumber(std::string(item.substr(colon + 1)));
+  return IsOneOf(counted ? item.substr(0, colon) : item, {"gpu", "gres:gpu"});
+}
+
+// Where options come from: those of the file are counted in every row; the command line's may
+// stand behind `--`, which nothing changes.
+enum class FixedBy { kFile, kCommandLine };
+
 // Options that the user fixed, in the form that the row counts with: its type of GPU where they
-// give a number alone, its GPUs beside other GRES, its number of nodes where they give a range.
-SbatchOptions InFormOfTheRow(SbatchOptions fixed, const SbatchOptions& row) {
+// give a number alone, or another name of it in the file; its GPUs beside other GRES; its number of
+// nodes where they give a range.
+SbatchOptions InFormOfTheRow(SbatchOptions fixed, FixedBy by, const SbatchOptions& row) {
   if (const auto nodes = fixed.Get("nodes"); nodes && !WholeNumber(nodes)) fixed.Erase("nodes");
   const auto gpus = row.Get("gres");
   if (!gpus) return fixed;
   for (const char* name : {"gpus", "gpus-per-node"}) {
-    if (WholeNumber(fixed.Get(name))) fixed.Erase(name);
+    if (by == FixedBy::kFile || WholeNumber(fixed.Get(name))) fixed.Erase(name);
   }
   const bool others = fixed.Has("gpus") || fixed.Has("gpus-per-node");
   const auto gres = fixed.Get("gres");
@@ -203,8 +215,8 @@ SbatchOptions InFormOfTheRow(SbatchOptions fixed, const SbatchOptions& row) {
   std::string items;
   bool typed = false;
   for (const std::string_view item : SplitAt(*gres, ',')) {
-    if (IsUntypedGpu(item)) continue;
-    typed = typed || item.starts_with("gpu:") || item.starts_with("gres:gpu:");
+    if (by == FixedBy::kFile ? IsGpu(item) : IsUntypedGpu(item)) continue;
+    typed = typed || IsGpu(item);
     items += "," + std::string(item);
   }
   if (typed) return fixed;
@@ -212,8 +224,8 @@ SbatchOptions InFormOfTheRow(SbatchOptions fixed, const SbatchOptions& row) {
   return fixed;
 }
 
-void TakeFixed(const SbatchOptions& fixed, SbatchOptions* options) {
-  const SbatchOptions taken = InFormOfTheRow(fixed, *options);
+void TakeFixed(const SbatchOptions& fixed, FixedBy by, SbatchOptions* options) {
+  const SbatchOptions taken = InFormOfTheRow(fixed, by, *options);
   LeaveOutContradictions(taken, options);
   options->OverrideWith(taken);
 }
@@ -297,10 +309,10 @@ SbatchOptions StrategyOptions(const json& spec, const api::Strategy& strategy,
     options.Set("signal", "B:USR1@300");
   }
   const auto extra = ExtraOptions(spec, StrategyWords(spec, strategy)).value_or(SbatchOptions());
-  TakeFixed(extra, &options);
+  TakeFixed(extra, FixedBy::kFile, &options);
   const std::string array = RawText(ObjectOf(spec, "slurm"), "array");
   if (!array.empty()) options.Set("array", array);
-  TakeFixed(fixed, &options);
+  TakeFixed(fixed, FixedBy::kCommandLine, &options);
   if (!extra.Has("cpus-per-task") && !fixed.Has("cpus-per-task")) ShareCpus(&options);
   return options;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Slurm's commands for the simulated cluster of quickstart.sh. No Slurm is needed, and none is used.
 
-    simulated_slurm.py sbatch|srun|squeue|scancel|sinfo|scontrol|sacct [options as of Slurm's command]
+    simulated_slurm.py sbatch|srun|salloc|squeue|scancel|sinfo|scontrol|sacct [options as of Slurm's command]
 
 A job is a file in the folder GPUADVISE_SIMULATED_JOBS. gpuadvised's simulated cluster reads it, queues
 the job among those of its simulated users, and says when it starts. Then a process of yours on this
@@ -621,7 +621,11 @@ def scontrol(words):
                   "hostnames")
 
 
-COMMANDS = {"sbatch": sbatch, "srun": srun, "squeue": squeue, "scancel": scancel, "sinfo": sinfo,
+def salloc(words):
+    raise Refused("a session cannot be had on the simulated cluster; run a command with srun, or a script with sbatch")
+
+
+COMMANDS = {"sbatch": sbatch, "srun": srun, "salloc": salloc, "squeue": squeue, "scancel": scancel, "sinfo": sinfo,
             "scontrol": scontrol, "sacct": sacct}
 
 

@@ -132,6 +132,11 @@ TEST(JobScript, WhatIsFixedTakesTheFormOfTheRow) {
   const std::string gres = *options({}, json::array()).Get("gres");
   EXPECT_EQ(options({}, {"--gres=lscratch:100"}).Get("gres"), gres + ",lscratch:100");
   EXPECT_EQ(options({}, {"--gres=gpu:4", "--nodes=1-4"}).Get("gres"), gres);
+  for (const char* named : {"--gres=gpu:rtx4090:4", "--gpus=rtx4090:4", "--gpus-per-node=4"}) {
+    EXPECT_EQ(options({}, {named}).Get("gres"), gres) << "Slurm's name of the type: " << named;
+    EXPECT_FALSE(options({}, {named}).Has("gpus"));
+  }
+  EXPECT_EQ(options({}, {"--gres=gpu:rtx4090:4,lscratch:1"}).Get("gres"), gres + ",lscratch:1");
   EXPECT_EQ(options({"--nodes=1-4"}, json::array()).Get("nodes"), "1");
   EXPECT_EQ(options({"--gpus=4"}, json::array()).Get("gres"), gres);
   EXPECT_EQ(options({"--gres=gpu:x:2,lscratch:1"}, json::array()).Get("gres"),
