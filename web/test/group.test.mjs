@@ -59,6 +59,16 @@ test('An account leaves its people, in an address, and a name leads to the queue
     assert.match(page.url(), /user=user\d/);
   }));
 
+test('The period is chosen, and in the address', () =>
+  signedIn(async (page, own) => {
+    await visit(page, own.fake.url, 'group');
+    assert.match(await page.locator('#group > .note').innerText(), /in the last 4 weeks/);
+    await page.selectOption('select[name="weeks"]', '1');
+    await page.waitForSelector('#group > .note:has-text("in the last week.")');
+    assert.match(page.url(), /weeks=1/);
+    assert.ok(own.fake.log.some((entry) => entry.path === '/v1/users?weeks=1'));
+  }));
+
 test('Who is not signed in has no such view, and is told why', () =>
   withPage(world, async (page) => {
     await visit(page, world.fake.url, 'now');

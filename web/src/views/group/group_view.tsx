@@ -13,6 +13,7 @@ import { fullTime } from '../../words/times';
 import { activityColumns } from '../table_columns';
 
 const kWeeks = 4;
+const kPeriods = [1, 4, 13, 26].map((weeks) => ({ value: String(weeks), label: plural(weeks, 'week') }));
 const kRestSeconds = 60;
 const kAll = '(all)'; // every account
 
@@ -33,11 +34,13 @@ export function GroupView({ params }: { params: URLSearchParams }) {
 function Asked({ params, ready }: { params: URLSearchParams; ready: boolean }) {
   const chosen = params.get('account');
   const account = chosen === kAll ? null : chosen;
-  const answer = useAnswer<Users>(ready ? requestOf('v1/users', { weeks: kWeeks, account }) : null, kRestSeconds);
+  const said = params.get('weeks') ?? '';
+  const weeks = kPeriods.some(({ value }) => value === said) ? Number(said) : kWeeks;
+  const answer = useAnswer<Users>(ready ? requestOf('v1/users', { weeks, account }) : null, kRestSeconds);
   return (
     <Answering of={answer}>
       {(data) => (
-        <Panel title="Group" id="group" note={`Jobs with GPUs: now, and in the last ${kWeeks} weeks.`}>
+        <Panel title="Group" id="group" note={`Jobs with GPUs: now, and in the last ${weeks === 1 ? 'week' : plural(weeks, 'week')}.`}>
           <div class="filters">
             <Select
               label="Account"
@@ -45,6 +48,7 @@ function Asked({ params, ready }: { params: URLSearchParams; ready: boolean }) {
               value={chosen ?? kAll}
               options={[{ value: kAll, label: 'all' }, ...(data ? accountsOf(data).map((name) => ({ value: name, label: name })) : [])]}
             />
+            <Select label="Period" name="weeks" value={String(weeks)} options={kPeriods} />
             {data && data.own_accounts.length > 0 ? (
               <p class="own-accounts">
                 Yours:{' '}
