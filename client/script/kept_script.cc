@@ -128,14 +128,23 @@ KeptScript::KeptScript(std::string text, const std::vector<ScriptStatement>& sta
   const ScriptCommand& training = statements[launch.statement].commands[launch.command];
   last_word_ = training.words.back();
   areas_.push_back({training.begin, training.end});
-  for (const ScriptStatement& statement : statements) {
-    for (const ScriptCommand& command : statement.commands) {
-      const std::string& word = command.words[0];
-      const bool assigns = IsAssignment(word) || word == "read" ||
-                           IsOneOf(word, {"export", "declare", "readonly", "local", "typeset"});
-      // The text of a here-document belongs to its command.
-      const size_t more = command.here_document.size();
-      if (assigns) areas_.push_back({command.begin, command.end + more});
+  const auto holds_words = [&](const ScriptCommand& command) {
+    return std::any_of(command.words.begin(), command.words.end(), [&](const std::string& word) {
+      return IsOneOf(word.substr(0, word.find_first_of("+=")), launch.held);
+    });
+  };
+  for (const bool of_training : {true, false}) {  // "CMD="python train.py …"" before others
+    for (const ScriptStatement& statement : statements) {
+      for (const ScriptCommand& command : statement.commands) {
+        const std::string& word = command.words[0];
+        const bool assigns = IsAssignment(word) || word == "read" ||
+                             IsOneOf(word, {"export", "declare", "readonly", "local", "typeset"});
+        // The text of a here-document belongs to its command.
+        const size_t more = command.here_document.size();
+        if (assigns && holds_words(command) == of_training) {
+          areas_.push_back({command.begin, command.end + more});
+        }
+      }
     }
   }
   areas_.push_back({0, text_.size()});

@@ -84,8 +84,9 @@ class KeptScript {
   size_t ValueAt(size_t at) const;
 
   std::string text_;
-  std::vector<Area> areas_;  // the training's command, assignments, then all of the text
-  std::string last_word_;    // of that command, as written
+  // The training's command, assignments (first those that hold words of it), then all of the text.
+  std::vector<Area> areas_;
+  std::string last_word_;  // of that command, as written
 };
 
 }  // namespace gpuadvise::client

@@ -33,17 +33,18 @@ std::string Unescaped(const std::string& inside) {
 // Appends the words of a command; variables with several words are replaced by those words.
 // `again`: a shell reads the result once more, as that of `bash -c "$TEXT"`.
 void Inline(const std::vector<std::string>& raw, const ScriptVariables& variables, int depth,
-            bool again, std::vector<LaunchWord>& words, std::vector<std::string>& open) {
+            bool again, LaunchCommand& into) {
   for (const std::string& written : raw) {
     const std::string word = again && depth > 0 ? Unescaped(written) : written;
-    const bool expands = depth < kMostNesting && words.size() < kMostWords;
+    const bool expands = depth < kMostNesting && into.words.size() < kMostWords;
     const auto several = expands ? variables.WordsOf(word) : std::nullopt;
     if (several) {
       const std::string name = ScriptVariables::OnlyVariable(word);
-      if (variables.MayHoldMore(name)) open.push_back(name);
-      Inline(*several, variables, depth + 1, again, words, open);
+      into.held.push_back(name);
+      if (variables.MayHoldMore(name)) into.open.push_back(name);
+      Inline(*several, variables, depth + 1, again, into);
     } else if (!word.empty()) {
-      words.push_back({word, variables.ValueOf(word)});
+      into.words.push_back({word, variables.ValueOf(word)});
     }
   }
 }
@@ -156,7 +157,7 @@ class Finder {
         launch.tail += (launch.tail.empty() ? "| " : " | ") + Join(next.words, " ");
         if (!next.redirections.empty()) launch.tail += " " + next.redirections;
       }
-      Inline(command.words, variables_, 0, again, launch.words, launch.open);
+      Inline(command.words, variables_, 0, again, launch);
       const size_t before = found_.size();
       Unwrap(std::move(launch), depth);
       for (size_t f = before; f < found_.size(); ++f) found_[f].command = i;

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "client/script/script_text.h"
+#include "client/script/script_variables.h"
 #include "client/shell/shell_text.h"
 #include "common/base/text.h"
 

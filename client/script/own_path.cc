@@ -142,6 +142,11 @@ std::string WithOwnPath(const std::string& text, const std::string& path) {
 }
 
 bool UsesOwnPath(std::string_view text) {
+  // "scontrol show job $SLURM_JOB_ID | grep Command=": a job has none that comes by standard input
+  if (text.find("scontrol show job") != std::string_view::npos &&
+      text.find("Command=") != std::string_view::npos) {
+    return true;
+  }
   ExpandedText expanded(text);
   for (size_t at = expanded.Next(); at != std::string_view::npos; at = expanded.Next()) {
     const std::string_view rest = text.substr(at);

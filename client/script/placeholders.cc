@@ -97,6 +97,7 @@ class Writer {
     if (use == nullptr || use->bare || IsSwept(*use)) return;
     if (setting == "effective_batch_size" && flags_.BatchIsInTokens()) return;
     const bool counts = IsOneOf(setting, {"gpus_per_node", "gpus"});
+    if (counts && UsesName(use->raw, "CUDA_VISIBLE_DEVICES")) return;  // ids, as Slurm gives them
     if (use->in_config && counts && training_.layout.one_process) return;
     if (use->in_config) return PutOverride(*use, placeholder);
     PutUse(*use, placeholder);
@@ -331,6 +332,7 @@ class Writer {
     if (list == nullptr || list->in_config || list->bare) return;
     const bool of_program = list->word > launch_.program_at;
     if (of_program) {
+      if (UsesName(list->raw, "CUDA_VISIBLE_DEVICES")) return;
       const bool closes = list->raw.find(",'") != std::string::npos || list->raw.ends_with(",\"") ||
                           list->raw.ends_with(',');
       const bool is_list = list->raw.find(',') != std::string::npos;

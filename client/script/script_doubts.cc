@@ -73,6 +73,10 @@ MissingArgument ArgumentOutside(const std::vector<ScriptStatement>& statements) 
     const bool function =
         !statement.commands.empty() && statement.commands[0].block == ScriptBlock::kFunction;
     if (function) continue;
+    const bool reads_options =
+        std::any_of(statement.commands.begin(), statement.commands.end(),
+                    [](const ScriptCommand& command) { return command.words[0] == "getopts"; });
+    if (reads_options) return {"what getopts reads", statement.line};
     const HeldCall held = HeldCallIn(statement.text);
     const std::string argument = ScriptArgumentIn(held.before);
     const bool has_default =
@@ -114,6 +118,37 @@ void SayWhatTheTextDoes(const std::vector<ScriptStatement>& statements,
       fmt::format("line {}: {} is what you write after the script's name, and empty here: give it "
                   "by a line set -- … at the top of command",
                   missing.line, missing.word));
+}
+
+// torchrun that does not say of how many nodes its training is: it is one of each, or of the first
+// alone.
+void SayWhichNodesTrain(const ScriptAsRead& source, ScriptReport& report) {
+  const LaunchCommand& launch = source.script.chosen.launch;
+  SbatchOptions asked = source.options.options;
+  if (launch.srun) asked.OverrideWith(launch.srun->options);
+  const std::string nodes = asked.Get("nodes").value_or("1");
+  if (source.stays || nodes == "1" || launch.launcher != Launcher::kTorchrun) return;
+  if (UsesName(source.script.text, "PET_NNODES")) return;
+  for (size_t i = launch.launcher_at; i < launch.program_at && i < launch.words.size(); ++i) {
+    const std::string word = WordAt(launch.words, i);
+    if (word.starts_with("--nnodes") || word.starts_with("--rdzv")) return;
+    if (word == "--standalone") {
+      report.unclear.push_back(
+          fmt::format("line {}: torchrun --standalone is a training of each node by itself, {} as "
+                      "the script asks; the job is one, on one node",
+                      launch.line, nodes));
+      return;
+    }
+  }
+  report.unclear.push_back(
+      launch.srun
+          ? fmt::format("line {}: torchrun without --nnodes is a training on each of {} nodes; in "
+                        "the job it is one of all of them: write --nnodes=1 into command to keep "
+                        "them apart",
+                        launch.line, nodes)
+          : fmt::format("line {}: torchrun without srun runs on the first of {} nodes; in the job "
+                        "it is one training of all of them",
+                        launch.line, nodes));
 }
 
 // Of the training, of how it is started, and of what surrounds it.
@@ -158,6 +193,7 @@ void AddDoubtsOfTraining(const ScriptAsRead& source, ScriptReport& report) {
                     launch.line, TextOf(launch).substr(0, kMostShownOfCommand),
                     launch.in_loop ? ", those of all rounds of its loop" : ""));
   }
+  SayWhichNodesTrain(source, report);
   if (source.stays) {
     SayWhatTheTextDoes(source.script.statements, source.script.found, launch, report);
   }

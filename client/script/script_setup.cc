@@ -158,7 +158,8 @@ class SetupReader {
       const std::string name = word.substr(0, equals);
       if (IsSlurms(name)) {
         Leave(fmt::format("line {}: {}: Slurm gives the job its GPUs", command.line, Shown(word)));
-      } else if (exported && IsPlainValue(word.substr(equals + 1)) && !IsInLines(name)) {
+      } else if (exported && IsPlainValue(word.substr(equals + 1)) && !IsInLines(name) &&
+                 !has_lines_that_set_variables_) {
         std::erase_if(setup_.env, [&](const auto& earlier) { return earlier.first == name; });
         setup_.env.emplace_back(name, *variables_.ValueOf(word.substr(equals + 1)));
       } else {
@@ -251,6 +252,17 @@ class SetupReader {
                         [&](std::string_view start) { return text.starts_with(start); });
   }
 
+  // Whether a kept line may give the program variables that a later one replaces: a sourced file, a
+  // module, a block or function of the script.
+  static bool MaySetVariables(std::string_view text) {
+    constexpr std::array<std::string_view, 9> kOfEnvironments = {
+        "source ", ". ", "module ", "ml ", "eval ", "conda ", "mamba ", "micromamba ", "spack "};
+    if (IsOneOf(text, {"module purge", "ml purge"})) return false;
+    return text.find('\n') != std::string_view::npos ||
+           std::any_of(kOfEnvironments.begin(), kOfEnvironments.end(),
+                       [&](std::string_view start) { return text.starts_with(start); });
+  }
+
   // "$PWD", a relative folder that is made, the output of a command that may read files here.
   static bool ReadsTheFolder(const std::string& text) {
     constexpr std::array<std::string_view, 12> kReadNothing = {
@@ -280,7 +292,9 @@ class SetupReader {
           fmt::format("line {}: {}: {} is an argument of the script", line, Shown(text), argument));
     }
     setup_.lines.push_back({std::move(text), std::move(assigns)});
-    has_lines_of_a_folder_ = has_lines_of_a_folder_ || IsOfAFolder(setup_.lines.back());
+    const SetupLine& kept = setup_.lines.back();
+    has_lines_of_a_folder_ = has_lines_of_a_folder_ || IsOfAFolder(kept);
+    has_lines_that_set_variables_ = has_lines_that_set_variables_ || MaySetVariables(kept.text);
   }
 
   const LaunchCommand& launch_;
@@ -288,6 +302,7 @@ class SetupReader {
   const ScriptVariables& variables_;
   ScriptSetup setup_;
   bool has_lines_of_a_folder_ = false;
+  bool has_lines_that_set_variables_ = false;
 };
 
 // Whether the text of another file, or of a command's output, runs in this shell and may read any

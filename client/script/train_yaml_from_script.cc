@@ -417,7 +417,9 @@ class Converter {
   bool UsesOwnVariable(const std::string& text) const {
     for (size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
       const std::string name(ReferenceAt(std::string_view(text).substr(at + 1)).name);
-      if (training_.kept && training_.kept->Mentions(name + "=")) return true;
+      for (const char* end : {"=", " ", "\n"}) {  // NAME=x, read NAME
+        if (training_.kept && training_.kept->Mentions(name + end)) return true;
+      }
       const bool own = std::any_of(
           setup_.lines.begin(), setup_.lines.end(),
           [&](const SetupLine& line) { return line.text.find(name + "=") != std::string::npos; });
@@ -471,21 +473,24 @@ class Converter {
   }
 
   // Variables of Slurm's that come with options that submit does not use.
-  void WriteSlurmsCounts(const std::string& text) {
-    std::string counts;
-    for (const auto& [name, figure] :
-         {std::pair{"SLURM_GPUS_PER_NODE", "{gpus_per_node}"}, std::pair{"SLURM_GPUS", "{gpus}"}}) {
-      if (!UsesName(text, name)) continue;
-      counts += fmt::format("  {}: \"{}\"\n", name, figure);
-      report_.changed.push_back(fmt::format("{} → {}", name, figure));
+  std::vector<std::pair<std::string, std::string>> SlurmsCountsIn(const std::string& text) {
+    std::vector<std::pair<std::string, std::string>> counts = {
+        {"SLURM_GPUS_PER_NODE", "{gpus_per_node}"}, {"SLURM_GPUS", "{gpus}"}};
+    if (const auto each = training_.options.Get("gpus-per-task")) {
+      counts.emplace_back("SLURM_GPUS_PER_TASK",
+                          layout_.tasks_per_node > 1 ? *each : "{gpus_per_node}");
     }
-    if (!counts.empty()) yaml_ += "env:\n" + counts;
+    std::erase_if(counts, [&](const auto& count) { return !UsesName(text, count.first); });
+    for (const auto& [name, figure] : counts) report_.changed.push_back(name + " → " + figure);
+    return counts;
   }
 
   // The script itself as the command, in the shell that a job script has.
   void WriteText() {
     const std::string text = training_.kept->Body();
-    WriteSlurmsCounts(text);
+    const auto counts = SlurmsCountsIn(text);
+    if (!counts.empty()) yaml_ += "env:\n";
+    for (const auto& [name, figure] : counts) yaml_ += fmt::format("  {}: \"{}\"\n", name, figure);
     const bool many = text.find('\n') != std::string::npos;
     const std::string options = OptionsOfShebang();
     const std::string body = (many ? "set +e +o pipefail  # as in a script\n" : "") +
@@ -599,6 +604,18 @@ bool SignalsSteps(const SbatchOptions& options) {
   return !signal.empty() && signal.substr(0, signal.find(':')).find('B') == std::string::npos;
 }
 
+// Whether what follows a command gives its output to a file: "2>&1 | tee log", not "2>&1" alone.
+bool WritesAFile(std::string_view tail) {
+  return tail.find('|') != std::string_view::npos ||
+         ReplaceAll(ReplaceAll(std::string(tail), ">&", ""), "> /dev/null", "").find('>') !=
+             std::string::npos;
+}
+
+// Whether the script asks for several nodes, or for a number that is not known.
+bool AsksForNodes(const SbatchOptions& options) {
+  return !IsOneOf(options.Get("nodes").value_or("1"), {"1", "1-1"});
+}
+
 // Checks that the written file can be read back.
 Result<void> CheckYaml(const std::string& yaml, const std::string& file, bool has_command) {
   const Result<YamlDocument> document = ParseYaml(yaml, "train.yaml");
@@ -654,8 +671,10 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   std::copy_if(options->unknown.begin(), options->unknown.end(),
                std::back_inserter(training.plugin_options),
                [](const std::string& option) { return option.starts_with("--"); });
-  const bool must_stay = !script->called.empty() || MustStayWhole(statements, *launch) ||
-                         (launch->srun && SignalsSteps(options->options));
+  const bool must_stay =
+      !script->called.empty() || MustStayWhole(statements, *launch) ||
+      (launch->srun && (SignalsSteps(options->options) ||
+                        (WritesAFile(launch->tail) && AsksForNodes(training.options))));
   const bool stays = chosen.is_unknown || (chosen.open.empty() && must_stay);
   if (stays) training.kept.emplace(script->text, statements, *launch);
   const std::vector<SetupLine> setup = training.setup.lines;

@@ -42,6 +42,22 @@ bool SpreadsLayers(const json& device_map) {
   return false;
 }
 
+// Whether `command` has `program` other than as a part of a longer word: "verl" is no part of
+// "overlay".
+bool Runs(std::string_view command, std::string_view program) {
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto goes_on = [&](char edge, size_t neighbour) {
+    return is_letter(edge) && neighbour < command.size() && is_letter(command[neighbour]);
+  };
+  for (size_t at = command.find(program); at != std::string_view::npos;
+       at = command.find(program, at + 1)) {
+    if (!goes_on(program.front(), at - 1) && !goes_on(program.back(), at + program.size())) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // "" if `names` lacks `name`.
 std::string_view TextOf(std::span<const ForeignName> names, std::string_view name) {
   const auto found = std::find_if(names.begin(), names.end(),
@@ -70,7 +86,7 @@ const Setting* FindSettingBySpelling(std::string_view command, std::string_view 
     return by_spelling;
   }();
   for (const ProgramsName& own : train_key_table::ProgramsNames()) {
-    if (own.name != name || command.find(own.program) == std::string_view::npos) continue;
+    if (own.name != name || !Runs(command, own.program)) continue;
     return own.setting.empty() ? nullptr : FindSetting(own.setting);
   }
   const auto found = kBySpelling.find(name);

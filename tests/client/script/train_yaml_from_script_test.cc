@@ -1,5 +1,6 @@
 #include "client/script/train_yaml_from_script.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -14,6 +15,8 @@ namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct Made {
   json yaml;
@@ -402,6 +405,104 @@ TEST(TrainYamlFromScript, WhatComesBeforeIsKeptInItsOrder) {
   EXPECT_EQ(made.yaml["workdir"], "~/proj");
   EXPECT_EQ(made.yaml["setup"], json::parse(R"(["module purge", "DATA=/d", "export B=$DATA/x",
                             "if [ -d x ]; then\n  rm x\nfi", "python prepare_data.py"])"));
+}
+
+TEST(TrainYamlFromScript, AnExportBehindWhatMaySetItKeepsItsPlace) {
+  for (const char* before : {"source env.sh", "module load gcc", ". ./x", "f() { A=2; }\nf"}) {
+    const Made made = From(std::string(before) +
+                           "\nexport PYTHONPATH=src\nexport A=1\ntorchrun t.py --max_steps 2\n");
+    if (made.yaml.contains("setup")) {
+      EXPECT_FALSE(made.yaml.contains("env")) << before;
+      EXPECT_EQ(made.yaml["setup"].back(), "export A=1") << before;
+    }
+  }
+}
+
+TEST(TrainYamlFromScript, WhatTheNodesWriteIntoOneFileIsCollectedBySrun) {
+  const std::string start =
+      "srun bash -c 'torchrun --nnodes 2 --nproc_per_node 4 --node_rank $SLURM_PROCID t.py "
+      "--batch_size 8 --max_steps 9' 2>&1";
+  const auto command = [&](const char* nodes, const char* tail) {
+    return Command(
+        From("#SBATCH --gres=gpu:4 --nodes=" + std::string(nodes) + "\n" + start + tail));
+  };
+  EXPECT_THAT(command("2", " | tee log"), HasSubstr("srun bash -c 'torchrun --nnodes {nodes}"));
+  EXPECT_THAT(command("2", " | tee log"), HasSubstr("' 2>&1 | tee log"));
+  EXPECT_THAT(command("2", ""), Not(HasSubstr("srun")));
+}
+
+TEST(TrainYamlFromScript, TrainingsOfEachNodeThatBecomeOneAreSaid) {
+  const auto said = [](const char* start) {
+    const Made made =
+        From("#SBATCH --gres=gpu:2 --nodes=2\n" + std::string(start) + " t.py --max_steps 9\n");
+    return Join(made.report.unclear, "\n");
+  };
+  EXPECT_THAT(said("srun torchrun --nproc_per_node=2"),
+              HasSubstr("is a training on each of 2 nodes"));
+  EXPECT_THAT(said("torchrun --nproc_per_node=2"), HasSubstr("the first of 2 nodes"));
+  EXPECT_THAT(said("srun torchrun --standalone --nproc_per_node=2"),
+              HasSubstr("a training of each node by itself"));
+  EXPECT_THAT(said("srun torchrun --nnodes=2 --nproc_per_node=2"), Not(HasSubstr("2 nodes")));
+}
+
+TEST(TrainYamlFromScript, IdsOfGpusAreNoNumberOfThem) {
+  for (const char* flag : {"--gpus", "--gpu_ids"}) {
+    const std::string ids = std::string(flag) + " $CUDA_VISIBLE_DEVICES";
+    EXPECT_THAT(Command(From("#SBATCH --gres=gpu:2\npython t.py " + ids + " --max_steps 9\n")),
+                HasSubstr(ids));
+  }
+}
+
+TEST(TrainYamlFromScript, NodesBesideGpusFollowTheRow) {
+  EXPECT_THAT(Command(From("#SBATCH --gres=gpu:4 --nodes=2 --ntasks-per-node=4\n"
+                           "srun python t.py --batch_size 8 --max_steps 9 --gpus 4 --nodes 2\n")),
+              HasSubstr("--gpus {gpus_per_node} --nodes {nodes}"));
+}
+
+TEST(TrainYamlFromScript, AFrameworksNameIsAWordOfTheCommand) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:1\nsingularity exec --nv --overlay e.ext3:ro i.sif accelerate launch "
+      "train_dreambooth_lora_sdxl.py --train_batch_size=1 --gradient_accumulation_steps=4 "
+      "--max_train_steps=800\n");  // no verl
+  EXPECT_EQ(made.yaml["training"]["effective_batch_size"], 4);
+}
+
+TEST(TrainYamlFromScript, SlurmsCountOfATaskIsThatOfTheRow) {
+  const Made made = From(
+      "#SBATCH --gpus-per-task=8 --nodes=2 --ntasks-per-node=1\nn=$SLURM_GPUS_PER_TASK\n"
+      "srun ray start --num-gpus $n --block &\npython t.py --batch-size 8 --max-steps 10\n");
+  EXPECT_EQ(made.yaml["env"]["SLURM_GPUS_PER_TASK"], "{gpus_per_node}");
+}
+
+TEST(TrainYamlFromScript, TheFigureOfTheTrainingsOwnWordsIsReplaced) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:1\nexport INFER=\"python infer.py --batch ${b}\"\n"
+      "export CMD=\"python train.py --batch ${b} --max-steps 10\"\n"
+      "if [ \"$PROFILE\" = true ]; then\n  srun dlprof $CMD\nelse\n"
+      "  srun apptainer exec --nv img.sif $CMD\n  $INFER\nfi\n");
+  EXPECT_THAT(Command(made), HasSubstr("python infer.py --batch ${b}"));
+  EXPECT_THAT(Command(made), HasSubstr("python train.py --batch {micro_batch}"));
+}
+
+TEST(TrainYamlFromScript, WhatTheScriptIsCalledWithIsSaidToBeMissing) {
+  EXPECT_THAT(Join(From("#SBATCH --gres=gpu:1\nwhile getopts \"l:\" flag; do LR=$OPTARG; done\n"
+                        "python t.py --lr ${LR:-1} --batch-size 8 --max-steps 10\n")
+                       .report.unclear,
+                   "\n"),
+              HasSubstr("what getopts reads is what you write after the script's name"));
+  EXPECT_THAT(Join(From("#SBATCH --gres=gpu:1\n"
+                        "me=$(scontrol show job $SLURM_JOB_ID | grep Command= | cut -d= -f2-)\n"
+                        ". $(dirname $me)/x.sh\npython t.py --batch-size 8 --max-steps 10\n")
+                       .report.unclear,
+                   "\n"),
+              HasSubstr("the script's own path"));
+}
+
+TEST(TrainYamlFromScript, AFolderThatTheTextReadsIsNoneOfTheJobsHead) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:1\nread -r OUT LR < <(sed -n 1p runs.csv)\ntrap 'echo bye' EXIT\n"
+      "python t.py --lr $LR --batch-size 8 --max-steps 10 --output_dir $OUT\n");
+  EXPECT_FALSE(made.yaml.contains("output")) << made.yaml;
 }
 
 TEST(TrainYamlFromScript, HintsGoBeforeTheScript) {
