@@ -1,6 +1,6 @@
 // The page: head, the view that the address names, foot.
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
-import { LiveContext, useStream } from './live/live';
+import { LiveContext, useLive, useStream } from './live/live';
 import { useTelling, useWatchList, WatchContext } from './live/watches';
 import { Footer } from './parts/footer';
 import { Header } from './parts/header';
@@ -89,15 +89,17 @@ function Guarded({ route }: { route: Route }) {
 }
 
 function Shown({ route: { view, params } }: { route: Route }) {
-  const { View, failed } = useView(view);
+  const live = useLive();
+  const { View, failed, again } = useView(view, live.opened);
   if (View) return <View params={params} />;
   if (!failed) return <p class="waiting">Loading …</p>;
+  const lost = live.state === 'lost';
   return (
     <div class="trouble" role="alert">
       <strong>This view could not be loaded</strong>
-      The daemon does not answer, or has been updated since the page was opened.
-      <button type="button" onClick={() => window.location.reload()}>
-        Reload the page
+      {lost ? 'The daemon does not answer; it is loaded when it does.' : 'The daemon may have been updated since the page was opened.'}
+      <button type="button" onClick={lost ? again : () => window.location.reload()}>
+        {lost ? 'Try again' : 'Reload the page'}
       </button>
     </div>
   );

@@ -19,9 +19,10 @@ const kLoads: Record<Exclude<View, 'now'>, () => Promise<Shown>> = {
 
 const loaded = new Map<View, Shown>([['now', NowView]]);
 
-/** The view, or null until it has come; `failed` where it does not come. */
-export function useView(view: View): { View: Shown | null; failed: boolean } {
+/** The view, or null until it has come; `failed` where it does not come, which `again` tries, as does each new `opened`. */
+export function useView(view: View, opened: number): { View: Shown | null; failed: boolean; again: () => void } {
   const [, setCome] = useState(0);
+  const [tries, setTries] = useState(0);
   const [failed, setFailed] = useState(false);
   useEffect(() => {
     if (view === 'now' || loaded.has(view)) return;
@@ -33,6 +34,6 @@ export function useView(view: View): { View: Shown | null; failed: boolean } {
       },
       () => setFailed(true),
     );
-  }, [view]);
-  return { View: loaded.get(view) ?? null, failed };
+  }, [view, opened, tries]);
+  return { View: loaded.get(view) ?? null, failed, again: () => setTries((count) => count + 1) };
 }

@@ -22,7 +22,7 @@ test('Every broken node has its state, reason, who gave it, since when, and the 
       for (const part of [node.name, node.state, node.reason, node.reason_user, ' h', String(lost)]) assert.ok(text.includes(part), text);
     }
     const lost = all.flatMap((node) => node.gpus).reduce((sum, gpus) => sum + gpus.total - gpus.used, 0);
-    assert.match(await page.locator('#map > .note').innerText(), new RegExp(`Down or drained: ${all.length} nodes?, ${lost} GPUs? lost`));
+    assert.match(await page.locator('#map > .note').innerText(), new RegExp(`down or drained: ${all.length} nodes?, ${lost} GPUs? lost`));
     assert.deepEqual(await axeFaults(page), []);
     const waiting = page.waitForEvent('download');
     await page.click('button[aria-label="Download CSV: Broken nodes"]');
@@ -87,7 +87,7 @@ test('Allocated GPUs that do nothing are listed with the jobs that hold them, wh
       const node = own.fake.cluster.nodes.find((one) => one.jobs.length > 0);
       node.idle_allocated = 1;
       await page.reload();
-      await page.click('#map .note:has-text("At least 1 allocated GPU on 1 node did nothing") a');
+      await page.click('#map .note:has-text("at least 1 allocated GPU on 1 node did nothing") a');
       await until(
         page,
         () => rows(page).count(),
@@ -100,6 +100,6 @@ test('Allocated GPUs that do nothing are listed with the jobs that hold them, wh
       assert.match(await page.locator('aside.details').innerText(), /at least 1 GPU, for 30 minutes/);
       own.fake.cluster.idle = { nodes: 0, gpus: 0, problem: 'nothing listens there' };
       await visit(page, own.fake.url, 'nodes');
-      await page.waitForSelector('#map .note:has-text("Idle GPUs are not known: nothing listens there")');
+      await page.waitForSelector('#map .note:has-text("Unused GPUs are not known: nothing listens there")');
     }),
   ));

@@ -71,7 +71,7 @@ const kQuestions = [
     says: /99 % did; half of the 304 said to wait came within 21 min/,
   },
   { asked: 'How did waits develop over the week?', view: 'history', at: '#heat .heat tbody tr:last-child', says: /\dm/ },
-  { asked: 'What is broken, and since when?', view: 'nodes', at: '#map > .note', says: /Down or drained: \d+ nodes?, \d+ GPUs? lost/ },
+  { asked: 'What is broken, and since when?', view: 'nodes', at: '#map > .note', says: /down or drained: \d+ nodes?, \d+ GPUs? lost/ },
 ];
 
 for (const [viewport, colorScheme] of [

@@ -238,6 +238,11 @@ test('A sheet of paper has tables with their heads, not the blocks of a phone', 
     await withPage(
       own,
       async (page) => {
+        await visit(page, own.fake.url, 'group?account=nlp');
+        await page.emulateMedia({ media: 'print' });
+        const paper = await page.locator('#group .filters').innerText();
+        assert.match(paper, /Account\s+nlp/, 'what was chosen');
+        await page.emulateMedia({ media: 'screen' });
         for (const [view, table] of [
           ['group', '.users'],
           ['now', '.who'],

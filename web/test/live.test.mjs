@@ -33,6 +33,22 @@ test('The first snapshot event does not make the page ask twice', () =>
     assert.equal(world.fake.log.slice(from).filter((entry) => entry.path === '/v1/waits').length, 1);
   }));
 
+test('A view that is opened while the daemon is away comes once it is back', () =>
+  withOwnFake(world, {}, (own) =>
+    withPage(
+      own,
+      async (page) => {
+        await visit(page, own.fake.url, 'now');
+        own.fake.set({ down: true });
+        await page.click('nav.views a[href="#/accuracy"]');
+        await page.waitForSelector('.trouble:has-text("This view could not be loaded")');
+        own.fake.set({ down: false });
+        await page.waitForSelector('#record', { timeout: 30_000 });
+      },
+      { allow: kNetworkNoise },
+    ),
+  ));
+
 test('There are never two requests of one view at once, however fast snapshots come', () =>
   withPage(world, async (page) => {
     await visit(page, world.fake.url, 'now');

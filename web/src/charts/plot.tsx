@@ -122,7 +122,7 @@ function Legend({ lines, at, yWords, pick }: LegendProps) {
           </li>
         ),
       )}
-      {pick ? <li>Click a name to draw its line strong or grey, at most {kSeriesCount} strong.</li> : null}
+      {pick ? <li class="plot-hint">Click a name to draw its line strong or grey, at most {kSeriesCount} strong.</li> : null}
     </ul>
   );
 }

@@ -19,6 +19,6 @@ export function useClock({ view, params }: Route): Clock {
   const known = wanted && data !== null;
   setClock(known ? data.utc_offset_seconds : null);
   const same = known && data.utc_offset_seconds === browserOffset(data.until);
-  const cluster = known ? `${data.time_zone.slice(0, 40)}${same ? ', the same' : ''}` : wanted ? 'not known yet' : '';
+  const cluster = known ? `${data.time_zone.slice(0, 40)}${same ? ', the same as yours' : ''}` : wanted ? 'not known yet' : '';
   return { cluster: known, fixed, zones: { browser: browserZone(), cluster } };
 }

@@ -32,6 +32,7 @@ export function Select({ label, name, value, options, all }: SelectProps) {
           </option>
         ))}
       </select>
+      <span class="on-paper">{options.find((option) => option.value === value)?.label ?? (value || all)}</span>
     </label>
   );
 }

@@ -14,6 +14,7 @@ export type Params = Record<string, string | number | null | undefined>;
 
 // What a link to another view takes along: by which clock, how much time charts show, and how the page looks.
 const kKept = ['clock', 'range', 'wall', 'rotate'];
+const kKeptOnWall = [...kKept, 'map', 'by']; // views take turns there
 
 /** An unknown view is Now; parameters stay as they are. */
 export function parseRoute(hash: string): Route {
@@ -35,7 +36,8 @@ export function requestOf(path: string, params: Params): string {
 /** "#/nodes?search=gpu1"; empty parameters are left out. */
 export function hashOf(view: View, params: Params = {}): string {
   const shown = typeof window === 'undefined' ? new URLSearchParams() : parseRoute(window.location.hash).params;
-  const kept = Object.fromEntries(kKept.map((key) => [key, shown.get(key)]));
+  const keys = shown.get('wall') === '1' ? kKeptOnWall : kKept;
+  const kept = Object.fromEntries(keys.map((key) => [key, shown.get(key)]));
   return requestOf(`#/${view}`, { ...kept, ...params });
 }
 

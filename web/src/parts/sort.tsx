@@ -89,7 +89,7 @@ export function SortSelect({ columns, sorting, set }: SortSelectProps) {
     <label class="field field-row sort-select">
       <span>Sort by</span>
       <select value={sorting.column ?? ''} onChange={(event) => set((event.target as HTMLSelectElement).value || null)}>
-        <option value="">as they are</option>
+        <option value="">as listed</option>
         {columns.map((column) => (
           <option key={column} value={column}>
             {column}

@@ -24,8 +24,10 @@ export function useWall(route: Route): void {
     let screens = 1;
     const turn = setInterval(() => {
       const below = document.documentElement.scrollHeight - window.innerHeight - window.scrollY;
-      if (below > 1 && screens++ < kMostScreens) {
-        window.scrollBy(0, kScreen * window.innerHeight);
+      if (below > 1 && screens < kMostScreens) {
+        // Even steps: the last screen does not repeat the one before.
+        const left = Math.min(kMostScreens - screens++, Math.ceil(below / (kScreen * window.innerHeight)));
+        window.scrollBy(0, Math.min(below / left, kScreen * window.innerHeight));
       } else {
         window.scrollTo(0, 0);
         window.location.replace(hashOf(next));

@@ -85,7 +85,7 @@ function People({ data, account }: { data: Users; account: string | null }) {
         <Figure name="Median wait" value={waitLength(all.wait_p50_seconds)}>
           of all jobs on the cluster: {waitLength(data.cluster_wait_p50_seconds)}
         </Figure>
-        <Figure name="Person-hours waited" value={decimal(all.stalled_hours, 0)}>
+        <Figure name="Person-hours waited" value={decimal(all.stalled_hours)}>
           in which somebody’s jobs waited and none of theirs ran
         </Figure>
       </dl>
@@ -121,7 +121,7 @@ function People({ data, account }: { data: Users; account: string | null }) {
           { head: 'Jobs', value: (row) => row.jobs, words: grouped },
           { head: 'GPU-hours', value: (row) => row.gpu_hours, words: decimal },
           { head: 'Median wait', value: (row) => row.wait_p50_seconds, words: waitLength },
-          { head: 'Hours waited', value: (row) => row.stalled_hours, words: decimal },
+          { head: 'Person-hours waited', value: (row) => row.stalled_hours, words: decimal },
         ]}
       />
     </>

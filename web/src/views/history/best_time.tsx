@@ -16,8 +16,8 @@ export function bestTimeWords({ best_time: best, best_time_unknown: why, until, 
   }
   const days = best.weekend ? 'Saturday and Sunday' : 'Monday to Friday';
   const whose = clockOffset(until) === utc_offset_seconds ? '' : ' in the cluster’s time zone';
-  const then = `The 90th percentile of the wait is ${waitLength(best.wait_p90_seconds)} then`;
-  const usual = `${waitLength(best.usual_wait_p90_seconds)} over the whole week (${plural(best.jobs, 'job')})`;
+  const then = `The 90th percentile of the wait is ${waitLength(best.wait_p90_seconds)} then (${plural(best.jobs, 'job')})`;
+  const usual = `${waitLength(best.usual_wait_p90_seconds)} over the whole week`;
   return `Best time to submit: ${days}, ${hour(best.hour_from)}–${hour(best.hour_to)}${whose}. ${then}, and ${usual}.`;
 }
 

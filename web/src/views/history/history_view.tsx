@@ -72,7 +72,7 @@ function Charts({ data, measure, params }: ChartsProps) {
         title={`${measure.label} by hour of the week`}
         id="heat"
         note={`${measure.explains} Hours are the cluster’s (${data.time_zone.slice(0, 40)}).`}
-        actions={measure.key.endsWith('seconds') ? <WaitScale /> : null}
+        actions={measure.key.endsWith('seconds') ? <WaitScale past /> : null}
       >
         <BestTime data={data} />
         <HeatMap rows={data.heat} measure={measure} />

@@ -1,5 +1,5 @@
 // The four measures that History can show, and how each becomes words and a colour.
-import { duration, shortDuration, waitLevel } from '../../words/durations';
+import { shortDuration, waitLength, waitLevel } from '../../words/durations';
 import { decimal, percent } from '../../words/numbers';
 
 export const kHistoryRestSeconds = 300; // weeks do not change with every snapshot
@@ -27,12 +27,15 @@ const kLevels = 6;
 
 const ofMost = (value: number, most: number) => Math.min(kLevels - 1, Math.floor((kLevels * value) / Math.max(most, 1e-9)));
 
+/** Of a wait that is over, which is never "now". */
+const pastWait = (seconds: number) => (seconds < 1 ? '0' : waitLength(seconds));
+
 export const kMeasures: Measure[] = [
   {
     key: 'wait_p90_seconds',
     label: 'Wait, p90',
     explains: 'Of jobs that came in that hour, how long nine in ten waited at most.',
-    words: duration,
+    words: pastWait,
     short: shortDuration,
     level: (value) => waitLevel(value) ?? 0,
   },
@@ -40,7 +43,7 @@ export const kMeasures: Measure[] = [
     key: 'wait_p50_seconds',
     label: 'Wait, median',
     explains: 'Of jobs that came in that hour, how long half of them waited.',
-    words: duration,
+    words: pastWait,
     short: shortDuration,
     level: (value) => waitLevel(value) ?? 0,
   },

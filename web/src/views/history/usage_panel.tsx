@@ -8,10 +8,13 @@ import { DataTable } from '../../parts/table';
 import { waitLength, waitLevel } from '../../words/durations';
 import { decimal, grouped, plural } from '../../words/numbers';
 import { clusterDay, weekDay } from '../../words/times';
+import { WaitScale } from '../now/wait_cell';
 
 const kMostWeeks = 26; // that the daemon tells
 const kRestSeconds = 600;
 const kWeek = 7 * 86400;
+
+const kWhich = `At most ${kMostWeeks} weeks; the current one is not over.`;
 
 type Shown = 'hours' | 'p50_seconds' | 'p90_seconds';
 
@@ -31,12 +34,13 @@ export function UsagePanel({ weeks, offset, chosen }: UsagePanelProps) {
   const shown = isShown(chosen) ? chosen : 'hours';
   return (
     <Panel
-      title="By account and week"
+      title={`${kShown[shown]} by account and week`}
       id="usage"
+      actions={shown === 'hours' ? undefined : <WaitScale past />}
       note={
         shown === 'hours'
-          ? 'GPU-hours of ended and running jobs. The current week is not over.'
-          : 'Queue waits of the jobs with GPUs that started in a week. The current week is not over.'
+          ? `GPU-hours of ended and running jobs, of all GPU types. ${kWhich}`
+          : `Queue waits of the jobs that started in a week, on all GPU types. ${kWhich}`
       }
     >
       <div class="filters">
@@ -77,7 +81,7 @@ function Usage({ data, offset, shown }: { data: Usage; offset: number; shown: Sh
           { head: 'Account', cell: (row) => (row.account === null ? nameOf(row) : <Name of={row.account} />), value: nameOf },
           { head: 'Jobs', value: (row) => row.jobs, words: grouped },
           { head: 'GPU-hours', value: (row) => row.gpu_hours, words: decimal },
-          ...(priced ? [{ head: 'Cost', cell: costWords, value: (row: AccountUsage) => row.cost, right: true }] : []),
+          ...(priced && shown === 'hours' ? [{ head: 'Cost', cell: costWords, value: (row: AccountUsage) => row.cost, right: true }] : []),
           ...data.weeks
             .map((week, at) => ({ week, at }))
             .reverse()
@@ -101,7 +105,7 @@ function Usage({ data, offset, shown }: { data: Usage; offset: number; shown: Sh
             })),
         ]}
       />
-      {all.unpriced_gpu_hours > 0 ? (
+      {all.unpriced_gpu_hours > 0 && shown === 'hours' ? (
         <p class="note">
           {priced
             ? `Cost (≥) is without ${decimal(all.unpriced_gpu_hours)} GPU-hours of GPU types that have no price in gpus.yaml.`
@@ -118,7 +122,7 @@ function Wait({ of, shown }: { of: WeekWaits | undefined; shown: 'p50_seconds' |
   const seconds = of?.[shown] ?? null;
   if (!of || seconds === null) return <span class="quiet">–</span>;
   return (
-    <span class={`hours heat-${waitLevel(seconds)}`}>
+    <span class={`hours wait-${waitLevel(seconds)}`}>
       {waitLength(seconds)}
       <span class="unseen"> of {plural(of.jobs, 'job')}</span>
     </span>

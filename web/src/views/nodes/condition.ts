@@ -5,7 +5,7 @@ import type { Condition } from '../../api/types';
 export const kConditions: Condition[] = ['free', 'partly', 'busy', 'promised', 'drained', 'down'];
 
 export const kConditionWords: Record<Condition, string> = {
-  free: 'idle',
+  free: 'free',
   partly: 'partly in use',
   busy: 'busy',
   promised: 'kept for a job',

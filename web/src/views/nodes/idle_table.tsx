@@ -29,7 +29,7 @@ export function IdleTable({ nodes, now, open }: IdleTableProps) {
       columns={[
         { head: 'Node', cell: (node) => <NodeButton node={node} open={open} />, value: (node) => node.name },
         { head: 'GPU', cell: (node) => <Names of={typesOf(node)} />, value: (node) => typesOf(node).join(', ') },
-        { head: 'Idle, at least', value: (node) => node.idle_allocated, words: grouped },
+        { head: 'Unused, at least', value: (node) => node.idle_allocated, words: grouped },
         { head: 'In use', value: usedOf, words: grouped },
         {
           head: 'Jobs there',
@@ -46,16 +46,16 @@ function Holders({ jobs, now }: { jobs: NodeJob[]; now: number }) {
     <ul>
       {jobs.map((job) => (
         <li key={job.job_id}>
-          <a href={hashOf('queue', { job: job.job_id })}>{job.job_id}</a> <Name of={job.user} /> {plural(job.gpus, 'GPU')} for{' '}
-          {length(now - (job.start_time ?? now))}
+          <a href={hashOf('queue', { job: job.job_id })}>{job.job_id}</a> {job.user === null ? null : <Name of={job.user} />}{' '}
+          {plural(job.gpus, 'GPU')} for {length(now - (job.start_time ?? now))}
         </li>
       ))}
     </ul>
   );
 }
 
-/** "3 allocated GPUs on 2 nodes have done nothing for 30 minutes", or why that is not known. */
+/** "On the whole cluster at least 3 allocated GPUs …", or why that is not known. */
 export const idleAllocatedWords = (idle: IdleAllocated): string =>
   idle.problem === null
-    ? `At least ${plural(idle.gpus, 'allocated GPU')} on ${plural(idle.nodes, 'node')} did nothing in the last 30 minutes`
-    : `Idle GPUs are not known: ${idle.problem.slice(0, 300)}`;
+    ? `On the whole cluster at least ${plural(idle.gpus, 'allocated GPU')} on ${plural(idle.nodes, 'node')} did nothing in the last 30 minutes`
+    : `Unused GPUs are not known: ${idle.problem.slice(0, 300)}`;

@@ -82,7 +82,7 @@ function Facts({ node, now }: { node: ClusterNode; now: number }) {
           </Fact>
         ))}
         {node.idle_allocated > 0 ? (
-          <Fact term="Allocated, but idle">{`at least ${plural(node.idle_allocated, 'GPU')}, for 30 minutes`}</Fact>
+          <Fact term="Allocated, but unused">{`at least ${plural(node.idle_allocated, 'GPU')}, for 30 minutes`}</Fact>
         ) : null}
         <Fact term="CPUs">
           {grouped(node.cpus_allocated)} of {grouped(node.cpus)} in use

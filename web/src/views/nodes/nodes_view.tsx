@@ -27,7 +27,7 @@ const kGanttPage = 40;
 // Conditions of the address that are tables: drained or down, and with allocated GPUs that do nothing.
 const kBroken = 'broken';
 const kIdle = 'idle_allocated';
-const kTitles: Record<string, string> = { [kBroken]: 'Broken nodes', [kIdle]: 'Allocated GPUs that do nothing' };
+const kTitles: Record<string, string> = { [kBroken]: 'Broken nodes', [kIdle]: 'Allocated, but unused GPUs' };
 const kMostListed = 2000;
 
 const kPictures = [
@@ -174,7 +174,7 @@ function Whole({ params, now }: { params: URLSearchParams; now: number }) {
 function BrokenLine({ data, shown }: { data: Nodes; shown: boolean }) {
   return (
     <p class="note">
-      Down or drained: {brokenWords(data.broken)}. <ListLink condition={kBroken} shown={shown} data={data} />
+      On the whole cluster down or drained: {brokenWords(data.broken)}. <ListLink condition={kBroken} shown={shown} data={data} />
     </p>
   );
 }
@@ -221,9 +221,14 @@ function conditionOptions(data: Nodes | null, now: string | null) {
   return [
     ...kConditions.map((condition) => counted(condition, kConditionWords[condition], (of) => of[condition] ?? 0)),
     counted(kBroken, 'broken: drained or down', (of) => of.drained + of.down),
-    ...(data?.idle_allocated || now === kIdle ? [{ value: kIdle, label: 'allocated GPUs that do nothing' }] : []),
+    ...(data?.idle_allocated || now === kIdle ? [{ value: kIdle, label: idleOption(data) }] : []),
   ];
 }
+
+const idleOption = (data: Nodes | null) => {
+  const idle = data?.idle_allocated;
+  return idle && idle.problem === null ? `allocated, but unused (${plural(idle.gpus, 'GPU')})` : 'allocated, but unused';
+};
 
 function Legend() {
   const kinds = [

@@ -72,15 +72,21 @@ const spanWords = (data: FreeGpus): string => limitWords(data.until - data.start
 
 const timeOf = (data: FreeGpus, step: number) => data.start + step * data.step_seconds;
 
+/** The step that it is: the answer may be older than the rest of the page. */
+const stepOf = (data: FreeGpus, now: number) => Math.max(0, Math.floor((now - data.start) / data.step_seconds));
+
 /** "3 free now, more from 14:15" by the median. */
 function shortWords(data: FreeGpus, row: FreeGpusOfType, now: number): string {
-  return `${grouped(row.p50[0])} free now, ${moreWords(data, row, now) || 'all of them'}`;
+  const step = stepOf(data, now);
+  const free = step === 0 ? 'free now' : 'expected free now';
+  return `${grouped(row.p50[step])} ${free}, ${moreWords(data, row, now) || 'all of them'}`;
 }
 
 /** "more from 14:15", or by when no more are expected; "" where all are free. */
 export function moreWords(data: FreeGpus, row: FreeGpusOfType, now: number): string {
-  const free = row.p50[0] ?? 0;
-  const more = row.p50.findIndex((count) => count > free);
+  const step = stepOf(data, now);
+  const free = row.p50[step] ?? 0;
+  const more = row.p50.findIndex((count, at) => at > step && count > free);
   return more > 0
     ? `more from ${clockTime(timeOf(data, more), now)}`
     : free < row.usable

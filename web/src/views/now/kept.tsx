@@ -51,7 +51,7 @@ function KeptWords({ kept, limit }: { kept: Kept | null; limit: number }) {
   if (!kept || kept.keepers.length === 0) {
     return (
       <span class="kept">
-        Free, but a job of {limitWords(limit)} has to wait for others.{part}
+        A job of {limitWords(limit)} has to wait for others.{part}
       </span>
     );
   }

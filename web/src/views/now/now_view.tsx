@@ -1,6 +1,6 @@
 // Now: when a job would start, what each GPU type has, who waits and why, and the cluster last.
 import { useRef } from 'preact/hooks';
-import type { FreeGpus, History, HistoryGpu, Nodes, Waiting, Waits } from '../../api/contract';
+import type { Frame, FreeGpus, History, HistoryGpu, Nodes, Waiting, Waits } from '../../api/contract';
 import type { Loaded } from '../../api/loader';
 import { useAnswer, useLive } from '../../live/live';
 import { Empty, Of, Panel, Trouble } from '../../parts/panel';
@@ -20,6 +20,10 @@ import { WhoWaits } from './who_waits';
 
 // There is an answer, or an error other than that the daemon is starting or away.
 const settled = ({ data, error }: Loaded<unknown>) => data !== null || (error !== null && error.status !== 0 && error.status !== 503);
+
+/** What is drawn of two answers is as old as the older. */
+const older = (one: Frame, other: Frame | null): Frame =>
+  (other?.meta.snapshot_taken_at ?? Infinity) < (one.meta.snapshot_taken_at ?? 0) && other ? other : one;
 
 export function NowView({ params }: { params: URLSearchParams }) {
   const live = useLive();
@@ -45,7 +49,7 @@ export function NowView({ params }: { params: URLSearchParams }) {
       </Of>
       {!ready.current && !waits.error ? <p class="waiting">Asking the daemon …</p> : null}
       {ready.current && data ? (
-        <Of answer={data}>
+        <Of answer={older(data, nodes.data)}>
           <Types
             data={data}
             nodes={nodes.data}

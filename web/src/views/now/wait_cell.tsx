@@ -22,11 +22,13 @@ export function waitClass(wait: { wait_p50_seconds: number | null; wait_p90_seco
 }
 
 const kSteps = ['now', '< 15 min', '< 1 h', '< 4 h', '< 1 d', 'longer'];
+const kPastSteps = ['< 1 min', ...kSteps.slice(1)];
 
-export function WaitScale() {
+/** `past`: of waits that are over. */
+export function WaitScale({ past = false }: { past?: boolean }) {
   return (
-    <ul class="wait-scale" aria-label="Colours of waits, by the p90">
-      {kSteps.map((words, level) => (
+    <ul class="wait-scale" aria-label={past ? 'Colours of waits' : 'Colours of waits, by the p90'}>
+      {(past ? kPastSteps : kSteps).map((words, level) => (
         <li key={words} class={`wait-${level}`}>
           {words}
         </li>

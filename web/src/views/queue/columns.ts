@@ -8,7 +8,7 @@ export const kSortedBy: Partial<Record<string, string>> = {
   GPUs: 'gpus',
   Where: 'partition',
   State: 'state',
-  'Starts / ends': 'start',
+  'Starts / ends, p50 – p90': 'start',
 };
 
 /** "-Job" of the page's address as the daemon's "-job_id"; null: in its own order. */

@@ -1,5 +1,6 @@
 // Queue: pools, and the jobs on a time line: when those that wait start, when those that run end.
-import { useRef } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Queue } from '../../api/contract';
 import { useAnswer } from '../../live/live';
 import { Pager, SearchBox, Select } from '../../parts/filters';
@@ -16,6 +17,7 @@ import { TimeLine } from './time_line';
 
 const kPage = 100;
 const kWide = window.matchMedia('(min-width: 721px)').matches; // a phone shows the jobs first
+const kMostPools = 4; // else they are folded
 
 export function QueueView({ params }: { params: URLSearchParams }) {
   const offset = numberParam(params, 'offset', 0);
@@ -37,7 +39,7 @@ export function QueueView({ params }: { params: URLSearchParams }) {
         <>
           {data ? (
             <Panel title="Pools" id="pools">
-              <details open={kWide}>
+              <details open={kWide && data.pools.length <= kMostPools}>
                 <summary>Jobs and free GPUs by partition and type</summary>
                 <PoolTable pools={data.pools} partition={filter.partition} gpu={filter.gpu} />
               </details>
@@ -88,6 +90,7 @@ function Found({ data, file, params }: FoundProps) {
   const list = useRef<HTMLDivElement>(null);
   const open = params.get('job');
   const { jobs } = data;
+  useShownRow(list, open);
   return (
     <>
       <div class={open ? 'with-details' : ''}>
@@ -106,6 +109,15 @@ function Found({ data, file, params }: FoundProps) {
       ) : null}
     </>
   );
+}
+
+/** Beside an open job the rows are of another height: its own stays in sight. */
+function useShownRow(list: RefObject<HTMLElement>, open: string | null): void {
+  useEffect(() => {
+    const row = list.current?.querySelector('tr.chosen');
+    const box = row?.getBoundingClientRect();
+    if (row && box && (box.top < 0 || box.bottom > window.innerHeight)) row.scrollIntoView({ block: 'center' });
+  }, [open]);
 }
 
 /** Links of a job's details and of other views lead to them, too. */
