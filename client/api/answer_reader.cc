@@ -58,8 +58,9 @@ std::string DataDoubt(const api::Frame& frame) {
   const std::string cause = frame.meta.stale_cause.value_or("");
   const std::string& unseen = frame.meta.unseen;
   if (cause.empty()) return unseen;
-  return "The data is " + DurationInWords(frame.snapshot_age_seconds.value_or(0)) +
-         " old: " + cause + (unseen.empty() ? "" : "; " + unseen);
+  const auto& age = frame.snapshot_age_seconds;
+  return (age ? "The data is " + DurationInWords(*age) + " old: " : "") + cause +
+         (unseen.empty() ? "" : "; " + unseen);
 }
 
 }  // namespace gpuadvise::client

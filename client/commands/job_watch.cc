@@ -38,11 +38,10 @@ constexpr int64_t kLongestSilence = 600;  // seconds between lines while it runs
 
 std::string PendingWords(const std::optional<api::Seconds>& wait, int64_t now) {
   if (!wait) return "no start time can be forecast for it as it is";
-  if (wait->p90_seconds < 30) return "starts now";
-  return fmt::format(
-      "starts in {}: {}",
-      DurationRange(static_cast<double>(wait->p50_seconds), static_cast<double>(wait->p90_seconds)),
-      ClockRange(now + wait->p50_seconds, now + wait->p90_seconds, now));
+  const std::string words =
+      StartInWords(static_cast<double>(wait->p50_seconds), static_cast<double>(wait->p90_seconds));
+  if (wait->p90_seconds < 30) return words;
+  return words + ": " + ClockRange(now + wait->p50_seconds, now + wait->p90_seconds, now);
 }
 
 std::string SaidEnd(const api::Experiment& job, int64_t now) {

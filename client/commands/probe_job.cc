@@ -31,9 +31,8 @@ constexpr int64_t kAtOnceSeconds = 30;  // waits below it are all the same
 constexpr size_t kMostQuestions = 64;   // of one request
 constexpr int kTicksPerLook = 5;        // at the daemon's picture of the queue
 
-std::string WaitWords(const api::Seconds& wait) {
-  return DurationRange(static_cast<double>(wait.p50_seconds),
-                       static_cast<double>(wait.p90_seconds));
+std::string StartWords(const api::Seconds& wait) {
+  return StartInWords(static_cast<double>(wait.p50_seconds), static_cast<double>(wait.p90_seconds));
 }
 
 // Says why srun's job waits, from srun's own lines and the daemon's answers.
@@ -59,7 +58,7 @@ class ProbeWait : public Watcher {
     if (wait.reason_words.empty() || wait.reason_words == said_) return;
     said_ = wait.reason_words;
     std::string line = fmt::format("gpuadvise: job {} waits: {}", job_id_, said_);
-    if (wait.start) line += "; it starts in " + WaitWords(wait.start->wait);
+    if (wait.start) line += "; it " + StartWords(wait.start->wait);
     console_.Complain(line);
   }
   bool WantsEnd() override { return false; }
@@ -198,7 +197,7 @@ Result<ProbeJob> ChooseProbeJob(const TrainingQuestion& question, const SbatchOp
   if (!best) return tl::unexpected<Error>(best.error());
   std::string start = "free now";
   if (!best->at_once()) {
-    start = "which starts in " + WaitWords(best->wait);
+    start = "which " + StartWords(best->wait);
     if (best->jobs_before > 0) {
       start += ", behind " + Plural(best->jobs_before, "waiting job");
     }

@@ -30,11 +30,10 @@ std::string Head(const api::Answer<api::Job>& answer) {
 std::string StartLine(const api::JobWait& wait, int64_t now) {
   if (!wait.start) return "no start time can be forecast for it as it is";
   const api::Seconds& seconds = wait.start->wait;
-  if (seconds.p90_seconds < 30) return "starts now";
-  return fmt::format("starts in {}: {}",
-                     DurationRange(static_cast<double>(seconds.p50_seconds),
-                                   static_cast<double>(seconds.p90_seconds)),
-                     ClockRange(wait.start->start_p50, wait.start->start_p90, now));
+  const std::string words = StartInWords(static_cast<double>(seconds.p50_seconds),
+                                         static_cast<double>(seconds.p90_seconds));
+  if (seconds.p90_seconds < 30) return words;
+  return words + ": " + ClockRange(wait.start->start_p50, wait.start->start_p90, now);
 }
 
 std::string SlurmLine(const api::JobWait& wait, int64_t now) {

@@ -7,6 +7,7 @@
 
 #include "client/preflight/command_names.h"
 #include "client/shell/shell_words.h"
+#include "common/process/name_service.h"
 #include "common/process/run_program.h"
 
 extern char** environ;
@@ -45,7 +46,7 @@ std::string WholePath(const std::optional<JobPath>& path) {
 std::string WithKnownPatterns(std::string pattern, const std::string& job_name,
                               const Variables& variables) {
   const auto user = variables.find("USER");
-  const std::string user_name = user == variables.end() ? "" : user->second;
+  const std::string user_name = user == variables.end() ? UserName(::geteuid()) : user->second;
   for (const auto& [mark, value] : {std::pair{"%x", &job_name}, std::pair{"%u", &user_name}}) {
     if (value->empty()) continue;
     for (size_t at = pattern.find(mark); at != std::string::npos;

@@ -155,27 +155,6 @@ std::string ResumeWords(const json& spec) {
   return resume != "true" && resume != "auto" ? resume : "";
 }
 
-namespace {
-
-// Variables that launchers give their processes. A script that sets one without export uses it as a
-// word of its command (RANK=16 of an adapter): the program must not read it.
-std::string WordsAlone(const json& spec) {
-  std::string lines;
-  const std::vector<std::string> setup = RawTexts(spec, "setup");
-  for (const char* name : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK",
-                           "GROUP_RANK", "GLOBAL_RANK"}) {
-    bool is_set = false, is_exported = ObjectOf(spec, "env").contains(name);
-    for (const std::string& line : setup) {
-      is_set = is_set || line.starts_with(name + std::string("="));
-      is_exported = is_exported || line.find("export " + std::string(name)) != std::string::npos;
-    }
-    if (is_set && !is_exported) lines += "export -n " + std::string(name) + "\n";
-  }
-  return lines;
-}
-
-}  // namespace
-
 Result<std::string> CommandText(const json& spec, const Placeholders& words) {
   if (const Result<void> arrays = CheckArrays(spec); !arrays) {
     return tl::unexpected<Error>(arrays.error());
@@ -187,7 +166,6 @@ Result<std::string> CommandText(const json& spec, const Placeholders& words) {
         "command: is missing; add one, such as `command: torchrun --nproc_per_node={gpus_per_node} "
         "train.py`");
   }
-  command.insert(0, WordsAlone(spec));
   const std::string image = RawText(spec, "container");
   return image.empty() ? command : InContainer(image, command);
 }

@@ -62,7 +62,9 @@ class ArgumentReader {
   Result<void> ReadLong(const std::string& word) {
     const size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
-    const LongMatch match = ByName(name == "tasks-per-node" ? "ntasks-per-node" : name);
+    const LongMatch match = ByName(name == "tasks-per-node" ? "ntasks-per-node"
+                                   : name == "cluster"      ? "clusters"
+                                                            : name);
     if (match.other != nullptr) {
       return BadInput("--" + name + " is ambiguous: --" + std::string(match.option->name) +
                       " or --" + std::string(match.other->name) + "; write it in full");

@@ -195,19 +195,19 @@ bool IsUntypedGpu(std::string_view item) {
   return IsOneOf(counted ? item.substr(0, colon) : item, {"gpu", "gres:gpu"});
 }
 
-// Where options come from: those of the file are counted in every row; the command line's may
-// stand behind `--`, which nothing changes.
-enum class FixedBy { kFile, kCommandLine };
+// Whether the advice has counted the GPUs of options: then the row's are the same, by Slurm's name.
+// It has not counted options behind `--`, and those with placeholders.
+enum class Gpus { kCounted, kNotCounted };
 
 // Options that the user fixed, in the form that the row counts with: its type of GPU where they
-// give a number alone, or another name of it in the file; its GPUs beside other GRES; its number of
-// nodes where they give a range.
-SbatchOptions InFormOfTheRow(SbatchOptions fixed, FixedBy by, const SbatchOptions& row) {
+// give a number alone or another name of it; its GPUs beside other GRES; its number of nodes where
+// they give a range.
+SbatchOptions InFormOfTheRow(SbatchOptions fixed, Gpus gpus_are, const SbatchOptions& row) {
   if (const auto nodes = fixed.Get("nodes"); nodes && !WholeNumber(nodes)) fixed.Erase("nodes");
   const auto gpus = row.Get("gres");
   if (!gpus) return fixed;
   for (const char* name : {"gpus", "gpus-per-node"}) {
-    if (by == FixedBy::kFile || WholeNumber(fixed.Get(name))) fixed.Erase(name);
+    if (gpus_are == Gpus::kCounted || WholeNumber(fixed.Get(name))) fixed.Erase(name);
   }
   const bool others = fixed.Has("gpus") || fixed.Has("gpus-per-node");
   const auto gres = fixed.Get("gres");
@@ -215,7 +215,7 @@ SbatchOptions InFormOfTheRow(SbatchOptions fixed, FixedBy by, const SbatchOption
   std::string items;
   bool typed = false;
   for (const std::string_view item : SplitAt(*gres, ',')) {
-    if (by == FixedBy::kFile ? IsGpu(item) : IsUntypedGpu(item)) continue;
+    if (gpus_are == Gpus::kCounted ? IsGpu(item) : IsUntypedGpu(item)) continue;
     typed = typed || IsGpu(item);
     items += "," + std::string(item);
   }
@@ -224,8 +224,8 @@ SbatchOptions InFormOfTheRow(SbatchOptions fixed, FixedBy by, const SbatchOption
   return fixed;
 }
 
-void TakeFixed(const SbatchOptions& fixed, FixedBy by, SbatchOptions* options) {
-  const SbatchOptions taken = InFormOfTheRow(fixed, by, *options);
+void TakeFixed(const SbatchOptions& fixed, Gpus gpus_are, SbatchOptions* options) {
+  const SbatchOptions taken = InFormOfTheRow(fixed, gpus_are, *options);
   LeaveOutContradictions(taken, options);
   options->OverrideWith(taken);
 }
@@ -292,6 +292,19 @@ std::string NeedsOneArray(const json& spec, const SbatchOptions& fixed) {
   return "";
 }
 
+namespace {
+
+// Whether slurm.extra asks for GPUs with placeholders, "--gres=gpu:a100:{gpus_per_node}".
+bool HasOpenGpus(const json& spec) {
+  const SbatchOptions extra = ExtraOptions(spec, {}).value_or(SbatchOptions());
+  return std::any_of(extra.values().begin(), extra.values().end(), [](const auto& option) {
+    return IsOneOf(option.first, {"gres", "gpus", "gpus-per-node"}) &&
+           option.second.find('{') != std::string::npos;
+  });
+}
+
+}  // namespace
+
 SbatchOptions StrategyOptions(const json& spec, const api::Strategy& strategy,
                               const SbatchOptions& fixed) {
   SbatchOptions options;
@@ -309,10 +322,10 @@ SbatchOptions StrategyOptions(const json& spec, const api::Strategy& strategy,
     options.Set("signal", "B:USR1@300");
   }
   const auto extra = ExtraOptions(spec, StrategyWords(spec, strategy)).value_or(SbatchOptions());
-  TakeFixed(extra, FixedBy::kFile, &options);
+  TakeFixed(extra, HasOpenGpus(spec) ? Gpus::kNotCounted : Gpus::kCounted, &options);
   const std::string array = RawText(ObjectOf(spec, "slurm"), "array");
   if (!array.empty()) options.Set("array", array);
-  TakeFixed(fixed, FixedBy::kCommandLine, &options);
+  TakeFixed(fixed, Gpus::kNotCounted, &options);
   if (!extra.Has("cpus-per-task") && !fixed.Has("cpus-per-task")) ShareCpus(&options);
   return options;
 }

@@ -133,20 +133,19 @@ KeptScript::KeptScript(std::string text, const std::vector<ScriptStatement>& sta
       return IsOneOf(word.substr(0, word.find_first_of("+=")), launch.held);
     });
   };
-  for (const bool of_training : {true, false}) {  // "CMD="python train.py …"" before others
-    for (const ScriptStatement& statement : statements) {
-      for (const ScriptCommand& command : statement.commands) {
-        const std::string& word = command.words[0];
-        const bool assigns = IsAssignment(word) || word == "read" ||
-                             IsOneOf(word, {"export", "declare", "readonly", "local", "typeset"});
-        // The text of a here-document belongs to its command.
-        const size_t more = command.here_document.size();
-        if (assigns && holds_words(command) == of_training) {
-          areas_.push_back({command.begin, command.end + more});
-        }
-      }
+  std::vector<Area> others;  // CMD="python train.py …" comes before them
+  for (const ScriptStatement& statement : statements) {
+    for (const ScriptCommand& command : statement.commands) {
+      const std::string& word = command.words[0];
+      const bool assigns = IsAssignment(word) || word == "read" ||
+                           IsOneOf(word, {"export", "declare", "readonly", "local", "typeset"});
+      if (!assigns) continue;
+      // The text of a here-document belongs to its command.
+      const Area area{command.begin, command.end + command.here_document.size()};
+      (holds_words(command) ? areas_ : others).push_back(area);
     }
   }
+  areas_.insert(areas_.end(), others.begin(), others.end());
   areas_.push_back({0, text_.size()});
 }
 

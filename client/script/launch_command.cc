@@ -432,6 +432,7 @@ class Finder {
       inner.env_values.insert(inner.env_values.begin(), outer.env_values.begin(),
                               outer.env_values.end());
       if (inner.tail.empty()) inner.tail = outer.tail;
+      inner.of_text = true;
       inner.in_login_shell = inner.in_login_shell || outer.in_login_shell;
       inner.words.insert(inner.words.begin(), outer.words.begin(),
                          outer.words.begin() + static_cast<long>(around));

@@ -102,7 +102,13 @@ bool Mentions(const std::string& text, std::initializer_list<std::string_view> p
 std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string WordAt(const std::vector<LaunchWord>& words, size_t at) {
-  return at < words.size() ? words[at].value.value_or(words[at].raw) : std::string();
+  if (at >= words.size()) return {};
+  if (words[at].value) return *words[at].value;
+  std::string_view raw = words[at].raw;
+  constexpr std::string_view kWhich = "$(which ";  // $(which python) train.py
+  if (!raw.starts_with(kWhich) || !raw.ends_with(')')) return words[at].raw;
+  raw = raw.substr(kWhich.size(), raw.size() - kWhich.size() - 1);
+  return std::string(Trim(raw));
 }
 
 bool IsShell(const std::string& name) { return IsOneOf(name, {"bash", "sh", "zsh"}); }

@@ -49,6 +49,7 @@ struct LaunchCommand {
   std::string visible_devices;  // CUDA_VISIBLE_DEVICES set earlier in the script; "": not
   std::string tail;             // redirections and pipes, as written
   std::optional<SrunUse> srun;
+  bool of_text = false;            // of `bash -c '…'`, which expands its words
   bool in_login_shell = false;     // of `bash -lc`
   bool has_neighbours = false;     // other commands in the text of its `bash -c`
   std::optional<ScriptCall> call;  // of the shell script that it stands in; nullopt: this one

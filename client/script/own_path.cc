@@ -141,12 +141,24 @@ std::string WithOwnPath(const std::string& text, const std::string& path) {
   return changed + text.substr(copied);
 }
 
-bool UsesOwnPath(std::string_view text) {
-  // "scontrol show job $SLURM_JOB_ID | grep Command=": a job has none that comes by standard input
-  if (text.find("scontrol show job") != std::string_view::npos &&
-      text.find("Command=") != std::string_view::npos) {
-    return true;
+namespace {
+
+// "scontrol show job $SLURM_JOB_ID | grep Command=": a job's script has no path there.
+bool AsksSlurmForIt(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = Trim(TakeLine(text));
+    if (!line.starts_with('#') && line.find("scontrol show job") != std::string_view::npos &&
+        line.find("Command=") != std::string_view::npos) {
+      return true;
+    }
   }
+  return false;
+}
+
+}  // namespace
+
+bool UsesOwnPath(std::string_view text) {
+  if (AsksSlurmForIt(text)) return true;
   ExpandedText expanded(text);
   for (size_t at = expanded.Next(); at != std::string_view::npos; at = expanded.Next()) {
     const std::string_view rest = text.substr(at);

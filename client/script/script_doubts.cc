@@ -124,10 +124,8 @@ void SayWhatTheTextDoes(const std::vector<ScriptStatement>& statements,
 // alone.
 void SayWhichNodesTrain(const ScriptAsRead& source, ScriptReport& report) {
   const LaunchCommand& launch = source.script.chosen.launch;
-  SbatchOptions asked = source.options.options;
-  if (launch.srun) asked.OverrideWith(launch.srun->options);
-  const std::string nodes = asked.Get("nodes").value_or("1");
-  if (source.stays || nodes == "1" || launch.launcher != Launcher::kTorchrun) return;
+  const int64_t nodes = source.nodes;
+  if (source.stays || nodes < 2 || launch.launcher != Launcher::kTorchrun) return;
   if (UsesName(source.script.text, "PET_NNODES")) return;
   for (size_t i = launch.launcher_at; i < launch.program_at && i < launch.words.size(); ++i) {
     const std::string word = WordAt(launch.words, i);

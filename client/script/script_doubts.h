@@ -1,6 +1,7 @@
 // What a job script does that the train.yaml made from it does not say, in sentences.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ struct ScriptAsRead {
   const ParsedArguments& options;
   const ReadScript& script;
   const std::vector<SetupLine>& setup;  // all of it, used or not
+  int64_t nodes;                        // that it asks for
   bool stays;                           // the script itself is the command
 };
 

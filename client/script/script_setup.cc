@@ -255,12 +255,18 @@ class SetupReader {
   // Whether a kept line may give the program variables that a later one replaces: a sourced file, a
   // module, a block or function of the script.
   static bool MaySetVariables(std::string_view text) {
-    constexpr std::array<std::string_view, 9> kOfEnvironments = {
-        "source ", ". ", "module ", "ml ", "eval ", "conda ", "mamba ", "micromamba ", "spack "};
     if (IsOneOf(text, {"module purge", "ml purge"})) return false;
-    return text.find('\n') != std::string_view::npos ||
-           std::any_of(kOfEnvironments.begin(), kOfEnvironments.end(),
-                       [&](std::string_view start) { return text.starts_with(start); });
+    if (text.find('\n') != std::string_view::npos) return true;
+    for (const std::string_view word : {"source ", ". ", "module ", "ml ", "eval ", "conda ",
+                                        "mamba ", "micromamba ", "spack "}) {
+      for (size_t at = text.find(word); at != std::string_view::npos;
+           at = text.find(word, at + 1)) {
+        if (at == 0 || std::string_view("\t ;&|({").find(text[at - 1]) != std::string_view::npos) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   // "$PWD", a relative folder that is made, the output of a command that may read files here.

@@ -372,7 +372,31 @@ void SettlePlainBatch(TrainingFlags& flags) {
   flags.uses.erase(plain);
 }
 
-TrainingFlags ReadTrainingFlags(const LaunchCommand& command) { return Reader(command).Read(); }
+// Takes out counts that are the numbers of GPUs: 0, and one of several ("--gpus 0 1").
+void TakeOutIds(const LaunchCommand& command, TrainingFlags& flags) {
+  const auto is_id = [&](const FlagUse& use) {
+    if (use.in_config || use.in_env || use.bare) return false;
+    const auto is_number = [](const std::string& text) {
+      return !text.empty() && std::all_of(text.begin(), text.end(), IsDigit);
+    };
+    if (!is_number(use.value.value_or(""))) return false;
+    const bool goes_on = use.value_at == 0 && use.word + 1 < command.words.size() &&
+                         is_number(command.words[use.word + 1].value.value_or(""));
+    return *use.value == "0" || goes_on;
+  };
+  for (const std::string_view setting : {"gpus_per_node", "gpus", "gpu_list"}) {
+    const auto use = flags.uses.find(setting);
+    if (use == flags.uses.end() || !is_id(use->second)) continue;
+    flags.unclear.push_back(use->second.spelling + " " + use->second.raw);
+    flags.uses.erase(use);
+  }
+}
+
+TrainingFlags ReadTrainingFlags(const LaunchCommand& command) {
+  TrainingFlags flags = Reader(command).Read();
+  TakeOutIds(command, flags);
+  return flags;
+}
 
 SettingNames::SettingNames(const LaunchCommand& command) : command_(LowerText(command)) {}
 

@@ -229,16 +229,30 @@ class Tokenizer {
     return NoEnd(line, what);
   }
 
-  // "<<'END'", a line's end and all up to END, inside a substitution; false: no such text.
+  // "<<END", "<<-'END'" and all up to the line END, inside a substitution; false: no such text.
   bool TakeHereDocument(std::string& text) {
-    if (script_.substr(at_, 3) != "<<'") return false;
-    const size_t end = script_.find("'\n", at_ + 3);
-    if (end == std::string_view::npos || end > script_.find('\n', at_)) return false;
-    const std::string mark = "\n" + std::string(script_.substr(at_ + 3, end - at_ - 3)) + "\n";
-    const size_t close = script_.find(mark, end + 1);
-    if (close == std::string_view::npos) return false;
-    while (at_ < close + mark.size()) Take(text);
-    return true;
+    if (script_.substr(at_, 2) != "<<" || script_.substr(at_, 3) == "<<<") return false;
+    size_t begin = at_ + 2;
+    const bool tabs = begin < script_.size() && script_[begin] == '-';
+    begin = script_.find_first_not_of(" \t", begin + (tabs ? 1 : 0));
+    if (begin == std::string_view::npos) return false;
+    const bool quoted = script_[begin] == '\'' || script_[begin] == '"';
+    begin += quoted ? 1 : 0;
+    size_t end = begin;
+    while (end < script_.size() && IsNamePart(script_[end])) ++end;
+    const std::string_view mark = script_.substr(begin, end - begin);
+    if (mark.empty()) return false;
+    for (size_t line = script_.find('\n', end); line != std::string_view::npos;) {
+      const size_t start = line + 1;
+      line = script_.find('\n', start);
+      std::string_view content = script_.substr(start, line - start);
+      while (tabs && content.starts_with('\t')) content.remove_prefix(1);
+      if (content != mark) continue;
+      const size_t close = std::min(line, script_.size());
+      while (at_ < close) Take(text);
+      return true;
+    }
+    return false;
   }
 
   // Whether the next character has no special meaning in a text that `close` ends.

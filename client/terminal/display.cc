@@ -175,6 +175,13 @@ std::string WaitRange(double likely_seconds, double late_seconds) {
   return RangeOf(WaitInWords(likely_seconds), WaitInWords(late_seconds));
 }
 
+std::string StartInWords(double likely_seconds, double late_seconds) {
+  constexpr double kNow = 30;  // seconds
+  if (late_seconds < kNow) return "starts now";
+  if (likely_seconds < kNow) return "starts now (p90 in " + DurationInWords(late_seconds) + ")";
+  return "starts in " + DurationRange(likely_seconds, late_seconds);
+}
+
 std::string AssumedLine(const std::string& assumed) {
   const bool says_so = assumed.starts_with("not included: ");
   return says_so ? "N" + assumed.substr(1) : "Assumed: " + assumed;

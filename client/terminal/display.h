@@ -44,4 +44,7 @@ std::string DurationRange(double likely_seconds, double late_seconds);
 // The same of a wait: "now (1 h 50)".
 std::string WaitRange(double likely_seconds, double late_seconds);
 
+// When a job starts: "starts now", "starts now (p90 in 8 m)", "starts in 8 m (1 h 50)".
+std::string StartInWords(double likely_seconds, double late_seconds);
+
 }  // namespace gpuadvise::client

@@ -14,6 +14,8 @@ namespace {
 
 std::string LimitWords(int64_t seconds) { return DurationInWords(static_cast<double>(seconds)); }
 
+std::string WaitCell(int64_t seconds) { return WaitInWords(static_cast<double>(seconds)); }
+
 constexpr int64_t kWorthSaying = 60;  // seconds sooner
 
 std::string SoonerCell(const api::LimitChoice& row) {
@@ -37,8 +39,8 @@ std::string LimitsText(const api::StartAnswer& answer, const TerminalStyle& styl
   using Row = const api::LimitChoice&;
   const std::vector<ColumnOf<api::LimitChoice>> columns = {
       {"TIME LIMIT", Align::kRight, [](Row row) { return FormatDuration(row.time_limit_seconds); }},
-      {"WAIT", Align::kRight, [](Row row) { return LimitWords(row.start.wait.p50_seconds); }},
-      {"P90", Align::kRight, [](Row row) { return LimitWords(row.start.wait.p90_seconds); }},
+      {"WAIT", Align::kRight, [](Row row) { return WaitCell(row.start.wait.p50_seconds); }},
+      {"P90", Align::kRight, [](Row row) { return WaitCell(row.start.wait.p90_seconds); }},
       {"SOONER", Align::kRight, SoonerCell},
       {"CUT OFF", Align::kRight, RiskCell},
       {"ALSO IN", Align::kLeft, PartitionCell},

@@ -42,18 +42,13 @@ bool SpreadsLayers(const json& device_map) {
   return false;
 }
 
-// Whether `command` has `program` other than as a part of a longer word: "verl" is no part of
-// "overlay".
+// Whether `program` is a part of `command`; "<verl" begins a word of it.
 bool Runs(std::string_view command, std::string_view program) {
-  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
-  const auto goes_on = [&](char edge, size_t neighbour) {
-    return is_letter(edge) && neighbour < command.size() && is_letter(command[neighbour]);
-  };
+  if (!program.starts_with('<')) return command.find(program) != std::string_view::npos;
+  program.remove_prefix(1);
   for (size_t at = command.find(program); at != std::string_view::npos;
        at = command.find(program, at + 1)) {
-    if (!goes_on(program.front(), at - 1) && !goes_on(program.back(), at + program.size())) {
-      return true;
-    }
+    if (at == 0 || command[at - 1] < 'a' || command[at - 1] > 'z') return true;
   }
   return false;
 }

@@ -152,14 +152,6 @@ TEST(JobScript, ATrapInTheCommandGetsTheSignalsOfTheJobsShell) {
   EXPECT_EQ(Script(spec, Strategy(0)).text.find("exec \"${run[@]}\""), std::string::npos);
 }
 
-TEST(JobScript, AWordOfTheCommandIsNoRankOfItsProcesses) {
-  json spec = Example("gr00t.yaml");
-  spec["setup"] = {"RANK=16"};
-  EXPECT_NE(Script(spec, Strategy(0)).text.find("export -n RANK\n"), std::string::npos);
-  spec["setup"] = {"RANK=16", "export RANK"};
-  EXPECT_EQ(Script(spec, Strategy(0)).text.find("export -n"), std::string::npos);
-}
-
 TEST(JobScript, SetupThatEndsExportingDoesNotEndItForTheRest) {
   json spec = Example("gr00t.yaml");
   spec["setup"] = {"set -a; source .env; set +a", "LR=2e-5"};

@@ -408,14 +408,53 @@ TEST(TrainYamlFromScript, WhatComesBeforeIsKeptInItsOrder) {
 }
 
 TEST(TrainYamlFromScript, AnExportBehindWhatMaySetItKeepsItsPlace) {
-  for (const char* before : {"source env.sh", "module load gcc", ". ./x", "f() { A=2; }\nf"}) {
+  for (const char* before :
+       {"source env.sh", "module load gcc", ". ./x", "set -e\n[ -f env.sh ] && source env.sh"}) {
     const Made made = From(std::string(before) +
                            "\nexport PYTHONPATH=src\nexport A=1\ntorchrun t.py --max_steps 2\n");
-    if (made.yaml.contains("setup")) {
-      EXPECT_FALSE(made.yaml.contains("env")) << before;
-      EXPECT_EQ(made.yaml["setup"].back(), "export A=1") << before;
-    }
+    EXPECT_FALSE(made.yaml.contains("env")) << before;
+    ASSERT_TRUE(made.yaml.contains("setup")) << before;
+    EXPECT_EQ(made.yaml["setup"].back(), "export A=1") << before;
   }
+}
+
+TEST(TrainYamlFromScript, AWordOfTheCommandIsNoRankOfItsProcesses) {
+  const auto command = [](const char* setup) {
+    return Command(From(std::string(setup) + "\npython t.py --lora_r $RANK --max_steps 2\n"));
+  };
+  EXPECT_THAT(command("RANK=16"), HasSubstr("export -n RANK\n"));
+  EXPECT_THAT(command("RANK=16\nexport A=1 RANK"), Not(HasSubstr("export -n")));
+  EXPECT_THAT(command("export RANK=16"), Not(HasSubstr("export -n")));
+}
+
+TEST(TrainYamlFromScript, WhatTheJobsShellExpandsOnceIsNotExpandedOnEachNode) {
+  const auto command = [](const std::string& words) {
+    return Command(
+        From("#SBATCH --gres=gpu:4 --nodes=2\nHEAD=n1\n"
+             "srun torchrun --nnodes=2 --nproc_per_node=4 " +
+             words + " t.py --batch_size 8 --max_steps 9\n"));
+  };
+  for (const char* varies : {"--rdzv_endpoint=$HOSTNAME:29511", "--rdzv_id $(date +%s%N)",
+                             "--rdzv_endpoint=$HEAD:$((20000 + RANDOM % 1000))"}) {
+    EXPECT_THAT(command(varies), HasSubstr("srun torchrun")) << varies;
+  }
+  for (const char* same : {"--rdzv_id=$RANDOM", "--rdzv_endpoint=$(hostname):29500"}) {
+    EXPECT_THAT(command(same), Not(HasSubstr("srun"))) << same;
+  }
+}
+
+TEST(TrainYamlFromScript, NodesThatAreTasksOfAnArrayAreRefused) {
+  EXPECT_THAT(From("#SBATCH --gres=gpu:2 --array=0-1\ntorchrun --nnodes 2 --nproc_per_node=2 "
+                   "--node_rank $SLURM_ARRAY_TASK_ID t.py --max_steps 9\n")
+                  .error,
+              HasSubstr("the tasks of the array are the nodes of one training"));
+}
+
+TEST(TrainYamlFromScript, AHereDocumentInASubstitutionKeepsItsText) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:1\nCFG=$(cat <<EOF\ntitle: run #1\n# kept\nEOF\n)\n"
+      "torchrun t.py --cfg \"$CFG\" --max_steps 9\n");
+  EXPECT_THAT(made.yaml.dump(), HasSubstr("run #1\\n# kept"));
 }
 
 TEST(TrainYamlFromScript, WhatTheNodesWriteIntoOneFileIsCollectedBySrun) {
@@ -429,6 +468,7 @@ TEST(TrainYamlFromScript, WhatTheNodesWriteIntoOneFileIsCollectedBySrun) {
   EXPECT_THAT(command("2", " | tee log"), HasSubstr("srun bash -c 'torchrun --nnodes {nodes}"));
   EXPECT_THAT(command("2", " | tee log"), HasSubstr("' 2>&1 | tee log"));
   EXPECT_THAT(command("2", ""), Not(HasSubstr("srun")));
+  EXPECT_THAT(command("2", " >/dev/null"), Not(HasSubstr("srun")));
 }
 
 TEST(TrainYamlFromScript, TrainingsOfEachNodeThatBecomeOneAreSaid) {
@@ -446,10 +486,11 @@ TEST(TrainYamlFromScript, TrainingsOfEachNodeThatBecomeOneAreSaid) {
 }
 
 TEST(TrainYamlFromScript, IdsOfGpusAreNoNumberOfThem) {
-  for (const char* flag : {"--gpus", "--gpu_ids"}) {
-    const std::string ids = std::string(flag) + " $CUDA_VISIBLE_DEVICES";
-    EXPECT_THAT(Command(From("#SBATCH --gres=gpu:2\npython t.py " + ids + " --max_steps 9\n")),
-                HasSubstr(ids));
+  for (const char* ids : {"--gpus $CUDA_VISIBLE_DEVICES", "--gpu_ids $CUDA_VISIBLE_DEVICES",
+                          "--gpus 0", "--devices 0 1", "--gpu-ids 0 1"}) {
+    EXPECT_THAT(
+        Command(From(std::string("#SBATCH --gres=gpu:2\npython t.py ") + ids + " --max_steps 9\n")),
+        HasSubstr(ids));
   }
 }
 

@@ -92,6 +92,12 @@ TEST(Durations, EqualOnesAreOne) {
   EXPECT_EQ(DurationRange(3600, 3610), "1 h");
 }
 
+TEST(StartInWords, SaysNowOfAStartAlone) {
+  EXPECT_EQ(StartInWords(3, 9), "starts now");
+  EXPECT_EQ(StartInWords(0, 480), "starts now (p90 in 8 m)");
+  EXPECT_EQ(StartInWords(480, 6600), "starts in 8 m (1 h 50)");
+}
+
 TEST(Numbers, AreGrouped) {
   EXPECT_EQ(Grouped(0), "0");
   EXPECT_EQ(Grouped(999), "999");
