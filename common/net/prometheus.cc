@@ -71,16 +71,18 @@ Result<std::vector<PrometheusSample>> SamplesOf(std::string_view answer) {
   const json data = body.value("data", json::object());
   const json result = data.is_object() ? data.value("result", json()) : json();
   if (!result.is_array()) return Fail(ErrorCode::kUnavailable, "the answer has no result");
+  const json kind = data.value("resultType", json());
   std::vector<PrometheusSample> samples;
-  if (data.value("resultType", json()) == "scalar") {
-    if (const auto number = NumberOf(result)) samples.push_back({{}, *number});
+  if (kind == "scalar") {
+    samples.push_back({{}, NumberOf(result)});
     return samples;
   }
+  if (kind != "vector") {
+    return Fail(ErrorCode::kUnavailable, "the query gives no number of this moment");
+  }
   for (const json& series : result) {
-    if (!series.is_object()) continue;
-    if (const auto number = NumberOf(series.value("value", json()))) {
-      samples.push_back({LabelsOf(series), *number});
-    }
+    if (!series.is_object()) return Fail(ErrorCode::kUnavailable, "the answer has no series");
+    samples.push_back({LabelsOf(series), NumberOf(series.value("value", json()))});
   }
   return samples;
 }

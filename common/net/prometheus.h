@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,7 @@ namespace gpuadvise {
 // One series of an answer: its labels, and its value at the time of the query.
 struct PrometheusSample {
   std::map<std::string, std::string> labels;
-  double value = 0;
+  std::optional<double> value;  // nullopt: no finite number
 };
 
 // The body of a GET of `target` from the server at the URL `place`. Errors: kUnavailable with the
@@ -29,8 +30,8 @@ Result<std::string> GetFromPrometheus(const std::string& place, const std::strin
 // The target of an instant `query`.
 std::string PrometheusTarget(std::string_view query);
 
-// The samples of an answer; a scalar is one without labels. Values that are no finite number are
-// left out. Errors: kUnavailable with Prometheus's own words, or that the answer has another form.
+// The samples of an answer; a scalar is one without labels. Errors: kUnavailable with Prometheus's
+// own words, or that the answer has another form (a range of values, a text).
 Result<std::vector<PrometheusSample>> SamplesOf(std::string_view answer);
 
 }  // namespace gpuadvise

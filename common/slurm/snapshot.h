@@ -1,7 +1,7 @@
 // State of one Slurm cluster at one moment: a plain value.
 //
 // Built by a collector from Slurm's answers, kept by the daemon, read by forecast and advice. All
-// fields are Slurm's, in Slurm's words, but for Node::gpus_idle; nothing is inferred. Times are
+// fields but those of idle GPUs are Slurm's, in Slurm's words; nothing is inferred. Times are
 // unix seconds, durations seconds, memory MiB (Slurm's "MB"); names end in their unit. Absent,
 // infinite and a number are different (SlurmNumber); a missing time is nullopt.
 //

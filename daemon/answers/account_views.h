@@ -31,6 +31,17 @@ inline constexpr size_t kMostAccounts = 50;
 nlohmann::json AnswerWaiting(const AdviceContext& context, const QueueStarts& starts,
                              const Submitter& caller);
 
+// A job with GPUs that ran.
+struct JobRun {
+  std::string user;
+  std::string account;
+  std::string gpu;  // GRES type
+  int64_t gpus = 0;
+  UnixSeconds eligible = 0;
+  UnixSeconds start = 0;
+  UnixSeconds end = 0;
+};
+
 // Weeks of GET /v1/usage at most.
 inline constexpr int64_t kMostUsageWeeks = 26;
 
@@ -54,16 +65,8 @@ class UsageSums {
   // When the first week begins.
   UnixSeconds since() const { return week_starts_.front(); }
 
-  // A job with so many GPUs of GRES type `gpu` ran. What lies before since() is left out.
-  struct Run {
-    std::string account;
-    std::string gpu;
-    int64_t gpus = 0;
-    UnixSeconds eligible = 0;
-    UnixSeconds start = 0;
-    UnixSeconds end = 0;
-  };
-  void Add(const Run& run);
+  // What lies before since() is left out.
+  void Add(const JobRun& run);
 
   // GET /v1/usage, with the prices of the GPU catalogue. Jobs that run now are added from the
   // snapshot. Call once.
@@ -103,16 +106,6 @@ struct UsersQuestion {
   std::string account;  // only its jobs; "" all
 };
 
-// A job with GPUs that ran.
-struct UserRun {
-  std::string user;
-  std::string account;
-  int64_t gpus = 0;
-  UnixSeconds eligible = 0;
-  UnixSeconds start = 0;
-  UnixSeconds end = 0;
-};
-
 // What each user runs, waits for and has used, summed up run by run. Of those whom `rights` leave
 // out only the median wait of the whole cluster is told.
 class UserSums {
@@ -121,7 +114,7 @@ class UserSums {
 
   UnixSeconds since() const { return since_; }
 
-  void Add(const UserRun& run);
+  void Add(const JobRun& run);
 
   // GET /v1/users. Jobs that run or wait now are added from the snapshot. `starts`: as above. Call
   // once. REQUIRES: the caller has a name.

@@ -238,7 +238,7 @@ std::optional<api::IdleAllocated> IdleAllocatedOf(const Snapshot& snapshot,
     sum.gpus += gpus;
   }
   if (!config.counts_idle_gpus) {
-    sum.problem = caller.uid >= 0 ? config.idle_gpus_problem : "Prometheus does not answer";
+    sum.problem = caller.uid >= 0 ? config.idle_gpus_problem : "not known";
   }
   return sum;
 }

@@ -99,7 +99,7 @@ UsageSums::UsageSums(const UsageQuestion& question, UnixSeconds now, const Local
   }
 }
 
-void UsageSums::Add(const Run& run) {
+void UsageSums::Add(const JobRun& run) {
   if (run.end <= since() || run.end <= run.start || run.start >= now_) return;
   Use& use = uses_[{run.account, run.gpu}];
   use.gpu_seconds.resize(week_starts_.size());
@@ -125,8 +125,8 @@ api::Usage UsageSums::Answer(const UsageRights& rights, const AdviceContext& con
     if (!seen.SeesOneOf(job.request.partitions)) continue;
     if (!rights.user.empty() && job.user != rights.user) continue;
     const UnixSeconds start = *job.start_time;
-    Add({job.account, RecordOf(job).gpu, GpusOfJob(job), job.eligible_time.value_or(start), start,
-         now_});
+    Add({job.user, job.account, RecordOf(job).gpu, GpusOfJob(job),
+         job.eligible_time.value_or(start), start, now_});
   }
   const GpuTypes types(snapshot, context.gpus);
   std::map<std::string, AccountSum> accounts;
@@ -148,7 +148,8 @@ api::Usage UsageSums::Answer(const UsageRights& rights, const AdviceContext& con
     const std::string name = rights.named ? key.first : "";
     accounts.try_emplace(name, week_starts_.size()).first->second += sum;
   }
-  std::vector<std::pair<std::string, AccountSum>> ordered(accounts.begin(), accounts.end());
+  std::vector<std::pair<std::string, AccountSum>> ordered(std::make_move_iterator(accounts.begin()),
+                                                          std::make_move_iterator(accounts.end()));
   std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
     return a.second.Hours() > b.second.Hours();
   });

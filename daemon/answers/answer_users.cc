@@ -79,7 +79,7 @@ UserSums::Sum* UserSums::SumFor(const std::string& user, const std::string& acco
   return &sum;
 }
 
-void UserSums::Add(const UserRun& run) {
+void UserSums::Add(const JobRun& run) {
   if (run.end <= since_ || run.start >= now_) return;
   const bool started = run.start >= since_;
   const int64_t wait = std::max<int64_t>(run.start - run.eligible, 0);
@@ -100,7 +100,7 @@ void UserSums::AddQueue(const Snapshot& snapshot, const QueueStarts& starts,
     if (gpus < 1 || !seen.SeesOneOf(job.request.partitions)) continue;
     if (HoldsNodes(job)) {
       const UnixSeconds start = job.start_time.value_or(now_);
-      Add({job.user, job.account, gpus, job.eligible_time.value_or(start), start, now_ + 1});
+      Add({job.user, job.account, "", gpus, job.eligible_time.value_or(start), start, now_ + 1});
       if (Sum* sum = SumFor(job.user, job.account)) sum->queue.AddRunning(job);
     } else if (Sum* sum = SumFor(job.user, job.account)) {
       sum->queue.AddPending(job, starts, now_);

@@ -16,20 +16,26 @@ bool HeldThroughout(const Job& job, UnixSeconds now) {
 }  // namespace
 
 IdleAllocated CountIdleAllocated(const Snapshot& snapshot) {
-  IdleAllocated idle;
+  std::unordered_map<std::string_view, int64_t> held;  // for as long, of nodes with idle GPUs
   for (const Node& node : snapshot.nodes) {
-    const int64_t gpus = TotalGpus(node.gpus);
-    if (node.gpus_idle > 0) idle[node.name] = std::min(node.gpus_idle, gpus) - gpus;
+    if (node.gpus_idle > 0) held[node.name] = 0;
   }
-  if (idle.empty()) return idle;
+  IdleAllocated idle;
+  if (held.empty()) return idle;
   for (const Job& job : snapshot.jobs) {
     if (!HeldThroughout(job, snapshot.taken_at)) continue;
     for (const Allocation& allocation : job.allocations) {
-      const auto node = idle.find(allocation.node);
-      if (node != idle.end()) node->second += TotalGpus(allocation.gpus);
+      const auto node = held.find(allocation.node);
+      if (node != held.end()) node->second += TotalGpus(allocation.gpus);
     }
   }
-  std::erase_if(idle, [](const auto& node) { return node.second <= 0; });
+  for (const Node& node : snapshot.nodes) {
+    if (node.gpus_idle <= 0) continue;
+    const int64_t gpus = TotalGpus(node.gpus);
+    const int64_t all = std::min(node.gpus_idle, gpus);
+    const int64_t others = gpus - std::min(held[node.name], gpus);
+    if (all > others) idle[node.name] = all - others;
+  }
   return idle;
 }
 

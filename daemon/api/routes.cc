@@ -218,6 +218,10 @@ void SayWhatIsKnown(const RequestContext& call, Answer& answer) {
   }
 }
 
+JobRun RunOf(const History::Run& run) {
+  return {run.user, run.account, run.gpu, run.gpus, run.eligible, run.start, run.end};
+}
+
 ApiResponse GetUsage(RequestContext& call) {
   const Result<UsageQuestion> question = ParseUsageQuestion(call.request.target);
   if (!question) return Refuse(call, question.error());
@@ -228,7 +232,7 @@ ApiResponse GetUsage(RequestContext& call) {
     UsageSums sums(*question, context.snapshot.taken_at, LocalDateTimeAt);
     const Result<void> read =
         call.api.history.EachRun(sums.since(), rights.user, [&](const History::Run& run) {
-          sums.Add({run.account, run.gpu, run.gpus, run.eligible, run.start, run.end});
+          sums.Add(RunOf(run));
           return !call.budget.Spent();
         });
     if (!read) return tl::unexpected<Error>(read.error());
@@ -247,7 +251,7 @@ ApiResponse GetUsers(RequestContext& call) {
     UserSums sums(*question, RightsToUsage(context.snapshot, caller), context.snapshot.taken_at);
     const Result<void> read =
         call.api.history.EachRun(sums.since(), "", [&](const History::Run& run) {
-          sums.Add({run.user, run.account, run.gpus, run.eligible, run.start, run.end});
+          sums.Add(RunOf(run));
           return !call.budget.Spent();
         });
     if (!read) return tl::unexpected<Error>(read.error());

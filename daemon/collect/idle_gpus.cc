@@ -4,28 +4,36 @@
 
 #include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
+#include <vector>
+
+#include "common/base/words.h"
 
 namespace gpuadvise::collect {
 namespace {
 
-// The nodes' numbers by the name that the query gives: whole, or without domain and port.
+// The nodes' numbers by the names that the query gives: whole, without a port, or without a domain
+// where no two share what is left.
 class IdleByName {
  public:
   explicit IdleByName(const std::map<std::string, int64_t>& named) {
     for (const auto& [name, count] : named) {
-      counts_[name] = count;
-      counts_.emplace(name.substr(0, name.find_first_of(".:")), count);
+      std::set<std::string> parts = {name, name.substr(0, name.rfind(':'))};
+      parts.insert(name.substr(0, name.find_first_of(".:")));
+      for (const std::string& part : parts) counts_[part].push_back(count);
     }
+    for (const auto& [name, count] : named) counts_[name] = {count};
   }
 
-  int64_t Of(const std::string& node) const {
+  std::optional<int64_t> Of(const std::string& node) const {
     const auto found = counts_.find(node);
-    return found == counts_.end() ? 0 : found->second;
+    if (found == counts_.end() || found->second.size() > 1) return std::nullopt;
+    return found->second.front();
   }
 
  private:
-  std::map<std::string, int64_t> counts_;
+  std::map<std::string, std::vector<int64_t>> counts_;
 };
 
 class IdleGpusSource : public Source {
@@ -43,9 +51,20 @@ class IdleGpusSource : public Source {
     if (!poll) return poll;
     const bool differs = AskAgain();
     const IdleByName idle(idle_);
-    for (Node& node : poll->snapshot.nodes) node.gpus_idle = idle.Of(node.name);
-    poll->snapshot.config.counts_idle_gpus = problem_.empty();
-    poll->snapshot.config.idle_gpus_problem = problem_;
+    bool is_of_these_nodes = idle_.empty();
+    for (Node& node : poll->snapshot.nodes) {
+      const std::optional<int64_t> count = idle.Of(node.name);
+      is_of_these_nodes = is_of_these_nodes || count;
+      node.gpus_idle = count.value_or(0);
+    }
+    SchedulerConfig& config = poll->snapshot.config;
+    config.idle_gpus_problem = problem_;
+    if (problem_.empty() && !is_of_these_nodes) {
+      config.idle_gpus_problem =
+          fmt::format("idle_gpus_query names {}, which is no node; its label must be NodeName",
+                      Quoted(idle_.begin()->first));
+    }
+    config.counts_idle_gpus = config.idle_gpus_problem.empty();
     if (differs) {
       poll->changed.Add(Table::kNodes);
       poll->changed.Add(Table::kConfig);
@@ -71,16 +90,18 @@ class IdleGpusSource : public Source {
   }
 
   Result<std::map<std::string, int64_t>> Ask() const {
-    const Result<std::string> answer = get_(options_.prometheus, PrometheusTarget(options_.query));
-    if (!answer) return tl::unexpected<Error>(answer.error());
-    return IdleGpusIn(*answer);
+    const auto idle =
+        get_(options_.prometheus, PrometheusTarget(options_.query)).and_then(IdleGpusIn);
+    if (idle) return idle;
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("{}: {}", options_.prometheus, idle.error().message));
   }
 
   static void Tell(const std::string& problem) {
     if (problem.empty()) {
-      fmt::print(stderr, "Prometheus tells of idle GPUs again\n");
+      fmt::print(stderr, "idle GPUs are counted again\n");
     } else {
-      fmt::print(stderr, "Prometheus does not tell of idle GPUs: {}\n", problem);
+      fmt::print(stderr, "idle GPUs are not counted: {}\n", problem);
     }
   }
 
@@ -107,7 +128,9 @@ Result<std::map<std::string, int64_t>> IdleGpusIn(std::string_view answer) {
                               "(LABEL) (…)` with the label that names the node",
                               labels.size()));
     }
-    if (value >= 1 && value <= kMostGpus) idle[labels.begin()->second] = std::llround(value);
+    if (value && *value >= 1 && *value <= kMostGpus) {
+      idle[labels.begin()->second] = std::llround(*value);
+    }
   }
   return idle;
 }

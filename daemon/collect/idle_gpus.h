@@ -1,7 +1,7 @@
 // GPUs that do nothing, by the site's Prometheus: what Slurm does not know of a node.
 //
 // A query gives each node's number of GPUs that were idle in the last 30 minutes, allocated or not,
-// as one series a node with one label, its name (a domain or port after it is cut off).
+// as one series a node with one label, its name, with or without port and domain.
 #pragma once
 
 #include <chrono>

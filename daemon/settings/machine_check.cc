@@ -12,14 +12,18 @@ namespace gpuadvise::daemon {
 std::vector<std::string> MissingOnThisMachine(const Settings& settings) {
   std::vector<std::string> sentences;
   const auto lacks = [&](const char* key, const std::string& value, const char* what) {
-    sentences.push_back(fmt::format("{} is {}, and this machine has no such {}", key, value, what));
+    sentences.push_back(
+        fmt::format("{} is {}, and this machine has no such {}; create it or correct "
+                    "the setting",
+                    key, value, what));
   };
   const auto need = [&](const char* key, const std::string& path, bool is_folder) {
     if (path.empty()) return;
-    std::error_code ignored;
-    const bool found = is_folder ? std::filesystem::is_directory(path, ignored)
-                                 : std::filesystem::exists(path, ignored);
-    if (!found) lacks(key, path, is_folder ? "folder" : "file");
+    std::error_code trouble;  // a folder that the caller may not read may have it
+    const auto kind = std::filesystem::status(path, trouble).type();
+    const bool is_gone = kind == std::filesystem::file_type::not_found;
+    const bool is_other = !trouble && is_folder != (kind == std::filesystem::file_type::directory);
+    if (is_gone || is_other) lacks(key, path, is_folder ? "folder" : "file");
   };
   const auto need_url = [&](const char* key, const std::string& url) {
     if (url.empty()) return;
@@ -33,10 +37,13 @@ std::vector<std::string> MissingOnThisMachine(const Settings& settings) {
       !user.empty() && UserIds({user}).empty()) {
     lacks("trusted_proxy.user", user, "user");
   }
-  need("slurm_conf", settings.slurm_conf, false);
-  need("slurm_bin_dir", settings.slurm_bin_dir, true);
-  need("slurmrestd.token_file", settings.slurmrestd.token_file, false);
-  need("slurmrestd.ca_file", settings.slurmrestd.ca_file, false);
+  const bool asks_slurm = settings.source != "sim" && !settings.source.starts_with("replay:");
+  if (asks_slurm) {
+    need("slurm_conf", settings.slurm_conf, false);
+    need("slurm_bin_dir", settings.slurm_bin_dir, true);
+    need("slurmrestd.token_file", settings.slurmrestd.token_file, false);
+    need("slurmrestd.ca_file", settings.slurmrestd.ca_file, false);
+  }
   need("simulation.jobs_dir", settings.simulation.jobs_dir, true);
   need_url("slurmrestd.url", settings.slurmrestd.url);
   need_url("prometheus", settings.prometheus);

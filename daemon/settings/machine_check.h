@@ -8,9 +8,9 @@
 
 namespace gpuadvise::daemon {
 
-// A sentence for each group, user, file or folder that is not there and each URL that is none;
-// empty if all are sound. Catalogues, collector and history are checked by whoever loads them.
-// Blocking file access.
+// A sentence for the groups, users, files and folders of Slurm's side that are not there and each
+// URL that is none; empty if all are sound. Catalogues, collector, certificates and history are
+// checked by whoever loads them. Blocking file access.
 std::vector<std::string> MissingOnThisMachine(const Settings& settings);
 
 }  // namespace gpuadvise::daemon

@@ -103,11 +103,29 @@ TEST_F(WithIdleGpusTest, AFaultCostsTheNumberAlone) {
   EXPECT_EQ(poll.snapshot.nodes.size(), 2u);
   EXPECT_EQ(poll.snapshot.nodes[0].gpus_idle, 0);
   EXPECT_FALSE(poll.snapshot.config.counts_idle_gpus);
-  EXPECT_EQ(poll.snapshot.config.idle_gpus_problem, "nothing listens there");
+  EXPECT_EQ(poll.snapshot.config.idle_gpus_problem,
+            "http://prometheus:9090: nothing listens there");
   EXPECT_TRUE(poll.changed.Has(Table::kConfig));
   now_ += seconds(61);
   Step();
   EXPECT_EQ(asked_, 2) << "five minutes after a fault";
+}
+
+TEST_F(WithIdleGpusTest, NamesThatAreNoNodesAreSaid) {
+  answer_ = AnswerOf(SeriesOf(R"("instance":"10.0.0.5:9400")", "2"));
+  const Poll poll = Step();
+  EXPECT_FALSE(poll.snapshot.config.counts_idle_gpus);
+  EXPECT_EQ(poll.snapshot.config.idle_gpus_problem,
+            "idle_gpus_query names '10.0.0.5:9400', which is no node; its label must be NodeName");
+}
+
+TEST_F(WithIdleGpusTest, AShortNameOfTwoHostsIsNobodys) {
+  answer_ =
+      AnswerOf(SeriesOf(R"("Hostname":"n1.a")", "2") + "," + SeriesOf(R"("Hostname":"n1.b")", "3") +
+               "," + SeriesOf(R"("Hostname":"n2")", "1"));
+  const Poll poll = Step();
+  EXPECT_EQ(poll.snapshot.nodes[0].gpus_idle, 0);
+  EXPECT_EQ(poll.snapshot.nodes[1].gpus_idle, 1);
 }
 
 TEST(WithIdleGpus, IsNothingWithoutAPrometheus) {

@@ -309,16 +309,17 @@ TEST(DaemonCommandLine, CheckConfigRefusesWhatTheDaemonWould) {
 
 TEST(DaemonCommandLine, CheckConfigNamesWhatThisMachineLacks) {
   const TempFolder folder;
-  const std::string file =
-      folder.Write("a.yaml",
-                   "source: sim\nsocket_group: no-such-group-here\nslurm_bin_dir: /no/such/folder\n"
-                   "prometheus: prometheus:9090\nslurmrestd: {token_file: /no/token}\n");
+  const std::string file = folder.Write(
+      "a.yaml",
+      "source: slurm-cli\nsocket_group: no-such-group-here\nslurm_bin_dir: /no/such/folder\n"
+      "prometheus: prometheus:9090\nslurmrestd: {token_file: /no/token}\n");
   const auto [status, said] = RunIt({"--check-config", "--config", file});
   EXPECT_EQ(status, "exited with status 2");
   for (const char* sentence :
-       {"gpuadvised: socket_group is no-such-group-here, and this machine has no such group\n",
-        "gpuadvised: slurm_bin_dir is /no/such/folder, and this machine has no such folder\n",
-        "gpuadvised: slurmrestd.token_file is /no/token, and this machine has no such file\n",
+       {"gpuadvised: socket_group is no-such-group-here, and this machine has no such group; "
+        "create",
+        "gpuadvised: slurm_bin_dir is /no/such/folder, and this machine has no such folder; create",
+        "gpuadvised: slurmrestd.token_file is /no/token, and this machine has no such file; create",
         "gpuadvised: prometheus: "}) {
     EXPECT_NE(said.find(sentence), std::string::npos) << sentence << said;
   }

@@ -149,9 +149,9 @@ class Scrape(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed (Debian's prometheus)")
     def test_the_usual_query_counts_gpus_idle_for_all_of_the_time(self):
-        """Counted: idle with and without a job. Not: in use, idle for 20 minutes only, known for 10 only, and no longer known."""
+        """Counted, once: idle of two jobs and without a job. Not: in use, idle for 20 minutes only, known for 10 only, and no longer known."""
         query = re.search(r'^idle_gpus_query: "(.*)"', (ROOT / "config/gpuadvised.yaml").read_text(), re.M)[1]
-        values = {'Hostname="a",gpu="0",hpc_job="7"': "50x20 0x100", 'Hostname="a",gpu="1"': "0x120", 'Hostname="a",gpu="2"': "0x60 9x60",
+        values = {'Hostname="a",gpu="0",hpc_job="7"': "0x120", 'Hostname="a",gpu="0",hpc_job="8"': "50x20 0x100", 'Hostname="a",gpu="1"': "0x120", 'Hostname="a",gpu="2"': "0x60 9x60",
                   'Hostname="b",gpu="0"': "50x120", 'Hostname="b",gpu="1"': "50x100 0x20", 'Hostname="b",gpu="2"': "_x110 0x10",
                   'Hostname="b",gpu="3"': "0x110 _x10"}
         series = [{"series": f"DCGM_FI_DEV_GPU_UTIL{{{labels}}}", "values": value} for labels, value in values.items()]

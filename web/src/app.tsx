@@ -97,7 +97,9 @@ function Shown({ route: { view, params } }: { route: Route }) {
   return (
     <div class="trouble" role="alert">
       <strong>This view could not be loaded</strong>
-      {lost ? 'The daemon does not answer; it is loaded when it does.' : 'The daemon may have been updated since the page was opened.'}
+      {lost
+        ? 'The daemon does not answer. The view is loaded when it does.'
+        : 'The daemon may have been updated since the page was opened.'}
       <button type="button" onClick={lost ? again : () => window.location.reload()}>
         {lost ? 'Try again' : 'Reload the page'}
       </button>

@@ -9,6 +9,7 @@ import { makeWorld, until, withOwnFake, withPage } from './world.mjs';
 const world = makeWorld();
 const broken = () => nodes(world.fake.cluster, new URLSearchParams({ condition: 'broken', limit: 1000 })).nodes;
 const rows = (page) => page.locator('.broken tbody tr');
+const unused = (page) => page.locator('#map table tbody tr');
 
 test('Every broken node has its state, reason, who gave it, since when, and the GPUs lost', () =>
   withPage(world, async (page) => {
@@ -90,13 +91,13 @@ test('Allocated GPUs that do nothing are listed with the jobs that hold them, wh
       await page.click('#map .note:has-text("at least 1 allocated GPU on 1 node did nothing") a');
       await until(
         page,
-        () => rows(page).count(),
+        () => unused(page).count(),
         (count) => count === 1,
       );
-      const words = await rows(page).innerText();
+      const words = await unused(page).innerText();
       assert.ok(words.includes(node.name) && words.includes(String(node.jobs[0].job_id)), words);
       assert.deepEqual(await axeFaults(page), []);
-      await page.click(`.broken button:has-text("${node.name}")`);
+      await page.click(`#map table button:has-text("${node.name}")`);
       assert.match(await page.locator('aside.details').innerText(), /at least 1 GPU, for 30 minutes/);
       own.fake.cluster.idle = { nodes: 0, gpus: 0, problem: 'nothing listens there' };
       await visit(page, own.fake.url, 'nodes');

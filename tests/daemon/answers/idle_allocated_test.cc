@@ -26,6 +26,12 @@ TEST(CountIdleAllocated, LeavesOutGpusThatNoJobHadTheTimeToUse) {
   EXPECT_EQ(CountIdleAllocated(four), (IdleAllocated{{"n1", 2}}));
 }
 
+TEST(CountIdleAllocated, IsNeverMoreThanAreIdle) {
+  Snapshot shared = Node(2);
+  shared.jobs[0].allocations[0].gpus = {{"a100", 9}};  // oversubscribed
+  EXPECT_EQ(CountIdleAllocated(shared), (IdleAllocated{{"n1", 2}}));
+}
+
 TEST(CountIdleAllocated, IsNeverMoreThanJobsHold) {
   const Snapshot wild = Node(900);
   EXPECT_EQ(CountIdleAllocated(wild), (IdleAllocated{{"n1", 2}}));

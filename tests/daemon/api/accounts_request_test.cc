@@ -63,6 +63,21 @@ class AccountsRequest : public testing::Test {
     history_.Put({job});
   }
 
+  void WaitedAndRan(int64_t id, const char* user, int64_t eligible_ago, int64_t start_ago,
+                    int64_t end_ago) {
+    PastJob job;
+    job.record.id = id;
+    job.record.user = user;
+    job.record.account = "vision";
+    job.record.partition = "main";
+    job.record.gpu = "gpul40s";
+    job.record.gpus = job.record.cpus = job.record.nodes = 1;
+    job.record.submit = job.record.eligible = kSnapshotTime - eligible_ago;
+    job.record.start = kSnapshotTime - start_ago;
+    job.record.end = kSnapshotTime - end_ago;
+    history_.Put({job});
+  }
+
   ApiResponse Raw(const std::string& target, const Peer& peer) {
     return Handle({"GET", target, ""}, peer, state_);
   }
@@ -145,6 +160,19 @@ TEST_F(AccountsRequest, MedianWaitsOfAUserStandBesideTheClusters) {
   EXPECT_EQ(UserOf(answer, "ann")["stalled_hours"], 0.0) << "one minute of a person";
   EXPECT_EQ(answer["cluster_wait_p50_seconds"], 60);
   EXPECT_EQ(Ask("/v1/users", kBob)["cluster_wait_p50_seconds"], 60);
+}
+
+TEST_F(AccountsRequest, HoursInWhichSomebodyWaitsCountOnceHoweverManyJobsWait) {
+  ClusterIs("");
+  for (int64_t id = 1; id <= 3; ++id) {
+    WaitedAndRan(id, "ann", 10 * kHour, 7 * kHour, 5 * kHour);  // three hours beside each other
+  }
+  WaitedAndRan(4, "ann", 8 * kHour, 6 * kHour, 5 * kHour);  // the second hour beside a running one
+  WaitedAndRan(5, "bob", 4 * kHour, 3 * kHour, 2 * kHour);
+  const json answer = Ask("/v1/users");
+  EXPECT_EQ(UserOf(answer, "ann")["waited_hours"], 11.0);
+  EXPECT_EQ(UserOf(answer, "ann")["stalled_hours"], 3.0);
+  EXPECT_EQ(answer["all"]["stalled_hours"], 4.0);
 }
 
 TEST_F(AccountsRequest, PrivateJobsLeaveAUserTheirOwn) {

@@ -29,7 +29,6 @@ export function useWall(route: Route): void {
         const left = Math.min(kMostScreens - screens++, Math.ceil(below / (kScreen * window.innerHeight)));
         window.scrollBy(0, Math.min(below / left, kScreen * window.innerHeight));
       } else {
-        window.scrollTo(0, 0);
         window.location.replace(hashOf(next));
       }
     }, seconds * 1000);

@@ -21,7 +21,7 @@ type Shown = 'hours' | 'p50_seconds' | 'p90_seconds';
 const kShown: Record<Shown, string> = { hours: 'GPU-hours', p50_seconds: 'Wait, median', p90_seconds: 'Wait, p90' };
 const kOptions = Object.entries(kShown).map(([value, label]) => ({ value, label }));
 
-const isShown = (key: string | null): key is Shown => key !== null && key in kShown;
+const isShown = (key: string | null): key is Shown => key !== null && Object.hasOwn(kShown, key);
 
 interface UsagePanelProps {
   weeks: number;

@@ -21,7 +21,7 @@ export function IdleTable({ nodes, now, open }: IdleTableProps) {
   return (
     <DataTable
       caption="Nodes with allocated GPUs that do nothing"
-      class="broken stacked"
+      class="stacked"
       sort="sort-idle"
       rows={nodes}
       keyOf={(node) => node.name}
@@ -30,9 +30,9 @@ export function IdleTable({ nodes, now, open }: IdleTableProps) {
         { head: 'Node', cell: (node) => <NodeButton node={node} open={open} />, value: (node) => node.name },
         { head: 'GPU', cell: (node) => <Names of={typesOf(node)} />, value: (node) => typesOf(node).join(', ') },
         { head: 'Unused, at least', value: (node) => node.idle_allocated, words: grouped },
-        { head: 'In use', value: usedOf, words: grouped },
+        { head: 'Allocated', value: usedOf, words: grouped },
         {
-          head: 'Jobs there',
+          head: 'Jobs on the node',
           cell: (node) => <Holders jobs={holdersOf(node)} now={now} />,
           value: (node) => holdersOf(node).map(jobWords).join(', '),
         },

@@ -27,7 +27,10 @@ const kGanttPage = 40;
 // Conditions of the address that are tables: drained or down, and with allocated GPUs that do nothing.
 const kBroken = 'broken';
 const kIdle = 'idle_allocated';
-const kTitles: Record<string, string> = { [kBroken]: 'Broken nodes', [kIdle]: 'Allocated, but unused GPUs' };
+const kTitles = new Map([
+  [kBroken, 'Broken nodes'],
+  [kIdle, 'Allocated, but unused GPUs'],
+]);
 const kMostListed = 2000;
 
 const kPictures = [
@@ -49,7 +52,7 @@ export function NodesView({ params }: { params: URLSearchParams }) {
     condition: params.get('condition'),
     search: params.get('search'),
   };
-  const title = kTitles[filter.condition ?? ''];
+  const title = kTitles.get(filter.condition ?? '');
   const listed = title !== undefined;
   const picture = listed ? null : kPictures.find((one) => one.value === params.get('map'))?.value;
   const whole = picture === 'cluster';

@@ -73,7 +73,7 @@ const spanWords = (data: FreeGpus): string => limitWords(data.until - data.start
 const timeOf = (data: FreeGpus, step: number) => data.start + step * data.step_seconds;
 
 /** The step that it is: the answer may be older than the rest of the page. */
-const stepOf = (data: FreeGpus, now: number) => Math.max(0, Math.floor((now - data.start) / data.step_seconds));
+const stepOf = (data: FreeGpus, now: number) => Math.max(0, Math.floor((Math.min(now, data.until) - data.start) / data.step_seconds));
 
 /** "3 free now, more from 14:15" by the median. */
 function shortWords(data: FreeGpus, row: FreeGpusOfType, now: number): string {
@@ -117,7 +117,7 @@ function Steps({ data, row, start, needed, now }: StepsProps) {
   const y = (count: number) => kHeight - (kHeight * count) / top;
   const said = kSaidHours.map((hours) => [hours, Math.round((hours * kHour) / data.step_seconds)]).filter(([, step = 0]) => step < steps);
   const words = [
-    `${row.gpu_name.slice(0, 60)}: ${rangeWords(row, 0)} free now`,
+    `${row.gpu_name.slice(0, 60)}: ${rangeWords(row, stepOf(data, now))} free now`,
     ...said.map(([hours, step = 0]) => `${rangeWords(row, step)} in ${hours} h`),
     ...(start ? [startWords(start, now)] : []),
   ].join(', ');
