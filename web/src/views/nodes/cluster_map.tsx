@@ -1,6 +1,6 @@
 // The whole cluster on one picture: a cell for each GPU, in groups.
 import type { ClusterMap } from '../../api/contract';
-import { useAnswer } from '../../live/live';
+import type { Loaded } from '../../api/loader';
 import { Answering, AsOf, Empty, Warnings } from '../../parts/panel';
 import { Name } from '../../parts/name';
 import { setParams } from '../../parts/route';
@@ -10,16 +10,17 @@ import { countsOf, groupsBy, nodesOf } from './map_groups';
 import type { GroupedBy, MapNode } from './map_groups';
 import { useShort } from '../short_types';
 
-const kRestSeconds = 60;
+export const kMapPath = 'v1/map';
+export const kMapRestSeconds = 60;
 
 interface ClusterMapProps {
+  answer: Loaded<ClusterMap>;
   by: GroupedBy;
   wanted: (node: MapNode) => boolean;
   open: string | null;
 }
 
-export function ClusterMapView({ by, wanted, open }: ClusterMapProps) {
-  const answer = useAnswer<ClusterMap>('v1/map', kRestSeconds);
+export function ClusterMapView({ answer, by, wanted, open }: ClusterMapProps) {
   const short = useShort().types;
   return (
     <Answering of={answer}>

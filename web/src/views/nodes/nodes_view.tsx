@@ -1,7 +1,8 @@
 // Nodes: what each partition has, what is broken, and a map of nodes with one cell for each GPU.
 import { useRef } from 'preact/hooks';
 import { useAnswer, useLive } from '../../live/live';
-import type { IdleAllocated, Nodes, Timeline } from '../../api/contract';
+import type { ClusterMap, IdleAllocated, Nodes, Timeline } from '../../api/contract';
+import type { Loaded } from '../../api/loader';
 import { allNodes } from '../../api/pages';
 import { Pager, SearchBox, Select } from '../../parts/filters';
 import { Answering, AsOf, Empty, Panel, Warnings } from '../../parts/panel';
@@ -9,7 +10,7 @@ import { hoursFor, rangeOf } from '../../parts/range';
 import { hashOf, numberParam, requestOf } from '../../parts/route';
 import type { Params } from '../../parts/route';
 import { grouped, plural } from '../../words/numbers';
-import { ClusterMapView } from './cluster_map';
+import { ClusterMapView, kMapPath, kMapRestSeconds } from './cluster_map';
 import type { GroupedBy, MapNode } from './map_groups';
 import { BrokenTable, brokenWords } from './broken_table';
 import { IdleTable, idleAllocatedWords } from './idle_table';
@@ -59,6 +60,7 @@ export function NodesView({ params }: { params: URLSearchParams }) {
   const rows = picture ? { limit: 0 } : { offset: offset || null, limit: kPage };
   const page = useAnswer<Nodes>(listed ? null : requestOf('v1/nodes', { ...filter, ...rows }));
   const all = useAnswer<Nodes>(listed ? requestOf('v1/nodes', filter) : null, 0, undefined, listedNodes);
+  const map = useAnswer<ClusterMap>(whole ? kMapPath : null, kMapRestSeconds);
   const [short, known] = useShortTypes(); // what is kept is told from the first drawing on
   const answer = known ? (listed ? all : page) : { ...page, data: null, loading: true };
   const open = params.get('node');
@@ -113,10 +115,10 @@ export function NodesView({ params }: { params: URLSearchParams }) {
                 ) : null}
               </div>
               {data && !picture ? <Found data={data} open={open} condition={filter.condition} /> : null}
-              {whole ? <Whole params={params} now={data?.meta.snapshot_taken_at ?? 0} /> : null}
+              {whole ? <Whole map={map} params={params} now={data?.meta.snapshot_taken_at ?? 0} /> : null}
               {picture === 'time' ? <InTime filter={filter} hours={hours} offset={offset} /> : null}
             </Panel>
-            <SchedulerPanel />
+            {whole && !map.data && !map.error ? null : <SchedulerPanel />}
           </>
         )}
       </Answering>
@@ -154,7 +156,7 @@ function timeOptions(said: string | null, hours: number) {
   return said === null || own.some(({ value }) => value === said) ? own : [...own, { value: said, label: plural(hours, 'hour') }];
 }
 
-function Whole({ params, now }: { params: URLSearchParams; now: number }) {
+function Whole({ map, params, now }: { map: Loaded<ClusterMap>; params: URLSearchParams; now: number }) {
   const list = useRef<HTMLDivElement>(null);
   const open = params.get('node');
   const by = kGroupings.find((one) => one.value === params.get('by'))?.value ?? 'type';
@@ -167,7 +169,7 @@ function Whole({ params, now }: { params: URLSearchParams; now: number }) {
   return (
     <div class={open ? 'with-details' : ''}>
       <div ref={list}>
-        <ClusterMapView by={by} wanted={wanted} open={open} />
+        <ClusterMapView answer={map} by={by} wanted={wanted} open={open} />
       </div>
       {open ? <NodeDetails name={open} node={undefined} now={now} list={list} /> : null}
     </div>
