@@ -13,6 +13,7 @@
 namespace gpuadvise::client {
 namespace {
 
+constexpr int kMostUnended = 100;
 constexpr size_t kMaxDepth = 100;  // of nested blocks and substitutions
 
 struct Token {
@@ -232,6 +233,7 @@ class Tokenizer {
   // "<<END", "<<-'END'" and all up to the line END, inside a substitution; false: no such text.
   bool TakeHereDocument(std::string& text) {
     if (script_.substr(at_, 2) != "<<" || script_.substr(at_, 3) == "<<<") return false;
+    if (unended_ == kMostUnended) return false;  // each is looked for up to the end
     size_t begin = at_ + 2;
     const bool tabs = begin < script_.size() && script_[begin] == '-';
     begin = script_.find_first_not_of(" \t", begin + (tabs ? 1 : 0));
@@ -252,6 +254,7 @@ class Tokenizer {
       while (at_ < close) Take(text);
       return true;
     }
+    ++unended_;
     return false;
   }
 
@@ -265,6 +268,7 @@ class Tokenizer {
   size_t at_ = 0;
   int line_ = 1;
   bool delimiter_is_next_ = false;
+  int unended_ = 0;                          // here-documents of substitutions without an end
   std::vector<std::string> here_documents_;  // delimiters; the bodies follow the line
   std::vector<std::string> bodies_;          // of the last line
 };
