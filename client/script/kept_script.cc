@@ -77,6 +77,47 @@ bool DependsOnSrun(const LaunchCommand& launch) {
          (launch.launcher == Launcher::kPython && !single);
 }
 
+// Whether what follows a command gives its output to a file: "2>&1 | tee log", not "2>&1" alone.
+bool WritesAFile(std::string_view tail) {
+  for (size_t at = tail.find_first_of("|>"); at != std::string_view::npos;
+       at = tail.find_first_of("|>", at + 1)) {
+    const std::string_view to = tail.substr(at + 1);
+    if (tail[at] == '>' && to.starts_with('&') && to.size() > 1 && (IsDigit(to[1]) || to[1] == '-'))
+      continue;
+    if (Trim(to).starts_with("/dev/null")) continue;
+    return true;
+  }
+  return false;
+}
+
+// Whether a word that the job's shell expands before srun would be another one on each node:
+// "$HOSTNAME", "$(date +%s)". A lone $RANDOM is drawn once by submit.
+bool VariesByNode(std::string_view raw) {
+  const bool computes = raw.find('(') != std::string_view::npos;
+  if (computes && raw.find("RANDOM") != std::string_view::npos) return true;
+  for (const std::string_view part : {"$HOSTNAME", "${HOSTNAME", "$$", "$BASHPID"}) {
+    if (raw.find(part) != std::string_view::npos) return true;
+  }
+  if (raw.find("$(") == std::string_view::npos && raw.find('`') == std::string_view::npos) {
+    return false;
+  }
+  for (const std::string_view program : {"date", "hostname", "uuidgen", "shuf", "mktemp"}) {
+    if (raw.find(program) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+bool VariesByNode(const LaunchCommand& launch) {
+  if (launch.of_text) return false;  // each node's shell expands it
+  for (const LaunchWord& word : launch.words) {
+    // submit gives the address of the job
+    const bool is_address = word.raw.find("hostname") != std::string::npos &&
+                            (word.raw.find("--rdzv") == 0 || word.raw.find("--master") == 0);
+    if (!is_address && VariesByNode(word.raw)) return true;
+  }
+  return false;
+}
+
 // mpirun, and deepspeed with a list of hosts, start the other nodes themselves.
 bool StartsNodes(const LaunchCommand& launch) {
   return launch.launcher == Launcher::kMpi || TextOf(launch).find("hostfile") != std::string::npos;
@@ -93,8 +134,11 @@ std::string FunctionOf(const ScriptStatement& statement) {
 
 }  // namespace
 
-bool MustStayWhole(const std::vector<ScriptStatement>& statements, const LaunchCommand& launch) {
+bool MustStayWhole(const std::vector<ScriptStatement>& statements, const LaunchCommand& launch,
+                   int64_t nodes) {
   if (launch.has_neighbours || DependsOnSrun(launch) || StartsNodes(launch)) return true;
+  const bool of_nodes = launch.srun && nodes > 1;
+  if (of_nodes && (WritesAFile(launch.tail) || VariesByNode(launch))) return true;
   const bool ends_on_failure = EndsOnFailure(statements);
   for (size_t i = 0; i < statements.size(); ++i) {
     const ScriptStatement& statement = statements[i];

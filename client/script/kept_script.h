@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +17,9 @@
 
 namespace gpuadvise::client {
 
-// Whether setup lines and one command would not do what the script does.
-bool MustStayWhole(const std::vector<ScriptStatement>& statements, const LaunchCommand& launch);
+// Whether setup lines and one command would not do what the script does. `nodes`: that it asks for.
+bool MustStayWhole(const std::vector<ScriptStatement>& statements, const LaunchCommand& launch,
+                   int64_t nodes);
 
 // Whether the script may start the training several times: in a loop, or by a function that is not
 // called exactly once.

@@ -351,4 +351,34 @@ void DropUnused(ScriptSetup& setup, const std::string& command) {
   }
 }
 
+namespace {
+
+// Whether `name` stands in `text` as a whole word, with or without `$`.
+bool UsesWord(const std::string& text, const std::string& name) {
+  for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    const bool begins = at == 0 || !IsNamePart(text[at - 1]);
+    if (begins && (end == text.size() || !IsNamePart(text[end]))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string WordsAlone(const ScriptSetup& setup) {
+  std::string lines;
+  for (const SetupLine& line : setup.lines) {
+    if (!IsOneOf(line.assigns, {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK",
+                                "GROUP_RANK", "GLOBAL_RANK"})) {
+      continue;
+    }
+    const bool is_exported =
+        std::any_of(setup.lines.begin(), setup.lines.end(), [&](const SetupLine& other) {
+          return other.assigns.empty() && UsesWord(other.text, line.assigns);
+        });
+    if (!is_exported) lines += "export -n " + line.assigns + "\n";
+  }
+  return lines;
+}
+
 }  // namespace gpuadvise::client

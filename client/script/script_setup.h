@@ -36,4 +36,9 @@ ScriptSetup ReadSetup(const std::vector<ScriptStatement>& statements, const Laun
 // Drops assignments to variables that neither `command` nor another kept line uses.
 void DropUnused(ScriptSetup& setup, const std::string& command);
 
+// Lines for the top of the command: setup's variables reach the program, those of a script without
+// `export` do not, so one that launchers give their processes (RANK=16 of an adapter) stays a word
+// of the command. "": none.
+std::string WordsAlone(const ScriptSetup& setup);
+
 }  // namespace gpuadvise::client

@@ -428,34 +428,6 @@ class Converter {
     return false;
   }
 
-  // Setup's variables reach the program, those of a script without `export` do not: one that
-  // launchers give their processes (RANK=16 of an adapter) stays a word of the command.
-  std::string WordsAlone() const {
-    std::string lines;
-    for (const SetupLine& line : setup_.lines) {
-      if (!IsOneOf(line.assigns, {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE",
-                                  "NODE_RANK", "GROUP_RANK", "GLOBAL_RANK"})) {
-        continue;
-      }
-      const bool is_exported =
-          std::any_of(setup_.lines.begin(), setup_.lines.end(), [&](const SetupLine& other) {
-            return other.assigns.empty() && UsesWord(other.text, line.assigns);
-          });
-      if (!is_exported) lines += "export -n " + line.assigns + "\n";
-    }
-    return lines;
-  }
-
-  // Whether `name` stands in `text` as a whole word, with or without `$`.
-  static bool UsesWord(const std::string& text, const std::string& name) {
-    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-      const size_t end = at + name.size();
-      const bool begins = at == 0 || !IsNamePart(text[at - 1]);
-      if (begins && (end == text.size() || !IsNamePart(text[end]))) return true;
-    }
-    return false;
-  }
-
   void WriteLaunch() {
     if (training_.kept) return WriteText();
     std::erase_if(launch_.words, [](const LaunchWord& word) { return word.raw.empty(); });
@@ -463,7 +435,7 @@ class Converter {
     for (const auto& [name, raw] : launch_.env) command += name + "=" + raw + " ";
     command += TextOf(launch_);
     if (open_.empty()) DropUnused(setup_, command);  // what is still to be written may use them
-    command.insert(0, WordsAlone());
+    command.insert(0, WordsAlone(setup_));
     if (!setup_.env.empty()) yaml_ += "env:\n";
     for (const auto& [name, value] : setup_.env) Key(name, YamlText(value));
     if (!setup_.workdir.empty()) yaml_ += "workdir: " + YamlText(setup_.workdir) + "\n";
@@ -633,47 +605,6 @@ bool SignalsSteps(const SbatchOptions& options) {
   return !signal.empty() && signal.substr(0, signal.find(':')).find('B') == std::string::npos;
 }
 
-// Whether what follows a command gives its output to a file: "2>&1 | tee log", not "2>&1" alone.
-bool WritesAFile(std::string_view tail) {
-  for (size_t at = tail.find_first_of("|>"); at != std::string_view::npos;
-       at = tail.find_first_of("|>", at + 1)) {
-    std::string_view to = tail.substr(at + 1);
-    if (tail[at] == '>' && to.starts_with('&') && to.size() > 1 && (IsDigit(to[1]) || to[1] == '-'))
-      continue;
-    if (Trim(to).starts_with("/dev/null")) continue;
-    return true;
-  }
-  return false;
-}
-
-// Whether a word that the job's shell expands before srun would be another one on each node:
-// "$HOSTNAME", "$(date +%s)". A lone $RANDOM is drawn once by submit.
-bool VariesByNode(std::string_view raw) {
-  const size_t arithmetic = raw.find("RANDOM");
-  if (arithmetic != std::string_view::npos && raw.find('(') != std::string_view::npos) return true;
-  for (const std::string_view part : {"$HOSTNAME", "${HOSTNAME", "$$", "$BASHPID"}) {
-    if (raw.find(part) != std::string_view::npos) return true;
-  }
-  if (raw.find("$(") == std::string_view::npos && raw.find('`') == std::string_view::npos) {
-    return false;
-  }
-  for (const std::string_view program : {"date", "hostname", "uuidgen", "shuf", "mktemp"}) {
-    if (raw.find(program) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
-bool VariesByNode(const LaunchCommand& launch) {
-  if (launch.of_text) return false;  // each node's shell expands it
-  for (const LaunchWord& word : launch.words) {
-    // submit gives the address of the job
-    const bool is_address = word.raw.find("hostname") != std::string::npos &&
-                            (word.raw.find("--rdzv") == 0 || word.raw.find("--master") == 0);
-    if (!is_address && VariesByNode(word.raw)) return true;
-  }
-  return false;
-}
-
 // Checks that the written file can be read back.
 Result<void> CheckYaml(const std::string& yaml, const std::string& file, bool has_command) {
   const Result<YamlDocument> document = ParseYaml(yaml, "train.yaml");
@@ -737,10 +668,8 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
                std::back_inserter(training.plugin_options),
                [](const std::string& option) { return option.starts_with("--"); });
   const int64_t nodes = LayoutOf(training.options, *launch, training.flags).nodes;
-  const bool must_stay =
-      !script->called.empty() || MustStayWhole(statements, *launch) ||
-      (launch->srun && (SignalsSteps(options->options) ||
-                        (nodes > 1 && (WritesAFile(launch->tail) || VariesByNode(*launch)))));
+  const bool must_stay = !script->called.empty() || MustStayWhole(statements, *launch, nodes) ||
+                         (launch->srun && SignalsSteps(options->options));
   const bool stays = chosen.is_unknown || (chosen.open.empty() && must_stay);
   if (stays) training.kept.emplace(script->text, statements, *launch);
   const std::vector<SetupLine> setup = training.setup.lines;

@@ -65,7 +65,8 @@ class IdleGpusSource : public Source {
                       Quoted(idle_.begin()->first));
     }
     config.counts_idle_gpus = config.idle_gpus_problem.empty();
-    if (differs) {
+    if (differs || config.idle_gpus_problem != said_) {
+      said_ = config.idle_gpus_problem;
       poll->changed.Add(Table::kNodes);
       poll->changed.Add(Table::kConfig);
     }
@@ -111,7 +112,8 @@ class IdleGpusSource : public Source {
   const std::function<std::chrono::steady_clock::time_point()> now_;
   std::optional<std::chrono::steady_clock::time_point> next_;
   std::map<std::string, int64_t> idle_;
-  std::string problem_;
+  std::string problem_;  // of the last question
+  std::string said_;     // of the last snapshot: also that the names are of no node
 };
 
 }  // namespace
